@@ -1,0 +1,42 @@
+# Every target works alone on a machine that has python3 >= 3.11, make and a package index.
+PYTHON ?= python3
+VENV   := .venv
+BIN    := $(VENV)/bin
+
+.PHONY: demo test lint types imports pytest bench clean
+
+demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
+	$(BIN)/python examples/petals.py
+
+test: lint types imports pytest  ## everything that has to hold
+
+lint: $(VENV)/.dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+
+types: $(VENV)/.dev
+	$(BIN)/mypy
+
+imports: $(VENV)/.dev
+	$(BIN)/lint-imports
+
+pytest: $(VENV)/.dev
+	$(BIN)/pytest -n 2 --dist loadfile
+
+bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
+	$(BIN)/python benchmarks/against_isomap.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ptunfold needs Python 3.11 or newer, found " + sys.version.split()[0])'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.demo: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[plot]'
+	@touch $@
+
+$(VENV)/.dev: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[dev]'
+	@touch $@ $(VENV)/.demo

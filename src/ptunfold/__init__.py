@@ -1,0 +1,31 @@
+"""Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
+
+from ptunfold.embedding.classical import classical_mds
+from ptunfold.estimator import PTU
+from ptunfold.geodesics.distances import graph_distances, transport_distances
+from ptunfold.geodesics.paths import unfold_path
+from ptunfold.geometry.connection import connect
+from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.pipeline import geodesic_distances
+from ptunfold.types import Connection, Embedding, Frames, Graph, Path
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "PTU",
+    "Connection",
+    "Embedding",
+    "Frames",
+    "Graph",
+    "Path",
+    "build_graph",
+    "classical_mds",
+    "connect",
+    "estimate_frames",
+    "geodesic_distances",
+    "graph_distances",
+    "graph_from_matrix",
+    "transport_distances",
+    "unfold_path",
+]

@@ -1,0 +1,1 @@
+"""From distances to coordinates."""

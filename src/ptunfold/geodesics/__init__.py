@@ -1,0 +1,1 @@
+"""From a connection to geodesic distances and unfolded paths."""

@@ -1,0 +1,88 @@
+"""One path at a time: its nodes and its unfolding."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.kernels.development import develop_from_root, develop_to_root
+from ptunfold.kernels.paths import grow_tree, new_workspace
+from ptunfold.types import Connection, Path
+from ptunfold.validation import check_index
+
+
+def unfold_path(connection: Connection, start: int, end: int) -> Path:
+    """Unfold the shortest path between two points into the tangent space of the first.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    start, end : int
+        The two points.
+
+    Returns
+    -------
+    path : Path
+        Nodes, unfolded points, length on the graph and the two one-way estimates.
+
+    Raises
+    ------
+    ValueError
+        If no path leads from one to the other.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import build_graph, connect, estimate_frames, unfold_path
+    >>> points = np.random.default_rng(0).random((100, 2))
+    >>> graph = build_graph(points)
+    >>> connection = connect(points, graph, estimate_frames(points, graph))
+    >>> path = unfold_path(connection, 3, 60)
+    >>> bool(np.isclose(path.distance, np.linalg.norm(points[3] - points[60])))
+    True
+    >>> path.graph_length > path.distance
+    True
+    """
+    graph = connection.graph
+    start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
+    distance, parent_edge, order, heap, slot = new_workspace(graph.n_points)
+    n_settled, _ = grow_tree(
+        graph.indptr,
+        graph.indices,
+        graph.lengths,
+        start,
+        graph.n_points,
+        distance,
+        parent_edge,
+        order,
+        heap,
+        slot,
+    )
+    if not np.isfinite(distance[end]):
+        raise ValueError(
+            f"no path leads from point {start} to point {end}: they lie in different components "
+            'of the graph; use disconnected="bridge" or more neighbours'
+        )
+    nodes = [end]
+    while nodes[-1] != start:
+        nodes.append(graph.tails[parent_edge[nodes[-1]]])
+    nodes = np.array(nodes[::-1], dtype=np.int64)
+
+    dim = connection.intrinsic_dim
+    seen_from_start = np.empty((graph.n_points, dim))
+    turns = np.empty((graph.n_points, dim, dim))
+    tree = (order, n_settled, parent_edge)
+    develop_from_root(
+        graph.tails, connection.rotations, connection.steps, *tree, seen_from_start, turns
+    )
+    start_seen = np.empty((graph.n_points, dim))
+    develop_to_root(
+        graph.tails, graph.reverse, connection.rotations, connection.steps, *tree, start_seen
+    )
+    return Path(
+        nodes=nodes,
+        points=seen_from_start[nodes],
+        graph_length=float(distance[end]),
+        forward=float(np.linalg.norm(seen_from_start[end])),
+        backward=float(np.linalg.norm(start_seen[end])),
+    )

@@ -1,0 +1,1 @@
+"""From points to a connection: neighbours, graph, components, frames, rotations and steps."""

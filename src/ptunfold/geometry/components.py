@@ -1,0 +1,135 @@
+"""What to do with a graph that falls into several components."""
+
+from __future__ import annotations
+
+import warnings
+
+import numpy as np
+from scipy.sparse import csgraph
+
+from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.geometry.neighbors import edge_lengths, nearest
+from ptunfold.types import FloatArray, Graph, IntArray
+from ptunfold.validation import DISCONNECTED, check_choice
+
+_MOST_SEARCHED_TOGETHER = 64
+_REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
+
+
+def component_labels(graph: Graph) -> IntArray:
+    """Number the components by size, the largest first, and label each point, (n_points,)."""
+    # Without its lengths: SciPy would take an edge of length 0 for no edge.
+    matrix = graph.to_sparse()
+    matrix.data = np.ones_like(matrix.data)
+    _, labels = csgraph.connected_components(matrix, directed=False)
+    by_size = np.argsort(-np.bincount(labels), kind="stable")
+    rank = np.empty_like(by_size)
+    rank[by_size] = np.arange(len(by_size))
+    return rank[labels]
+
+
+def resolve_components(
+    points: FloatArray, graph: Graph, disconnected: str, n_jobs: int | None = None
+) -> tuple[Graph, IntArray]:
+    """Make the graph fit to be unfolded, as ``disconnected`` wants it.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The graph, with any number of components.
+    disconnected : {"bridge", "error", "largest", "separate"}
+        Join the components by the shortest possible edges, refuse, keep only the largest, or keep
+        all of them apart.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    graph : Graph
+        With bridges, or without the edges of the points that are left out.
+    labels : (n_points,) int
+        The component that each point is embedded with, the largest first; -1 if it is left out.
+    """
+    check_choice("disconnected", disconnected, DISCONNECTED)
+    labels = component_labels(graph)
+    sizes = np.bincount(labels)
+    if len(sizes) == 1:
+        return graph, labels
+    found = f"the neighbour graph has {len(sizes)} components (sizes {_listing(sizes)})"
+    if disconnected == "error":
+        raise ValueError(f"{found}; {_REMEDIES}")
+    if disconnected == "separate":
+        return graph, labels
+    if disconnected == "largest":
+        n_left_out = len(labels) - sizes[0]
+        warnings.warn(
+            f"{found}; only the largest is embedded, the other {n_left_out} points get NaN: "
+            f"{_REMEDIES}",
+            stacklevel=2,
+        )
+        kept = (labels[graph.tails] == 0) & (graph.tails < graph.indices)
+        graph = graph_from_edges(
+            len(labels), graph.tails[kept], graph.indices[kept], graph.lengths[kept]
+        )
+        return graph, np.where(labels == 0, 0, -1)
+    graph, bridges = _bridge(points, graph, labels, n_jobs)
+    warnings.warn(
+        f"{found}; they were joined by {len(bridges)} edges of Euclidean length up to "
+        f"{bridges.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
+        f"them may be far off: {_REMEDIES}",
+        stacklevel=2,
+    )
+    return graph, np.zeros_like(labels)
+
+
+def _listing(sizes: IntArray, most: int = 8) -> str:
+    shown = ", ".join(str(size) for size in sizes[:most])
+    return shown if len(sizes) <= most else f"{shown}, and {len(sizes) - most} smaller ones"
+
+
+def _bridge(
+    points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None
+) -> tuple[Graph, FloatArray]:
+    """Join the components along their minimum spanning tree, by Borůvka's rounds.
+
+    Returns the graph with its bridges and the lengths of the bridges.
+    """
+    once = graph.tails < graph.indices
+    tails, heads, lengths = graph.tails[once], graph.indices[once], graph.lengths[once]
+    n_edges = len(tails)
+    while labels.max() > 0:
+        ways_out = _shortest_ways_out(points, labels, n_jobs)
+        tails = np.concatenate((tails, ways_out[:, 0]))
+        heads = np.concatenate((heads, ways_out[:, 1]))
+        lengths = np.concatenate((lengths, edge_lengths(points, *ways_out.T)))
+        graph = graph_from_edges(graph.n_points, tails, heads, lengths)
+        labels = component_labels(graph)
+    return graph, lengths[n_edges:]
+
+
+def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
+    """Find the closest pair (inside, outside) of each component but the largest, (n_pairs, 2)."""
+    sizes = np.bincount(labels)
+    # The size + 1 nearest points of a member cannot all be inside: one search for all small ones.
+    is_small = sizes <= min(_MOST_SEARCHED_TOGETHER, len(labels) - 1)
+    is_small[0] = False
+    inside = np.flatnonzero(is_small[labels])
+    outside = np.empty_like(inside)
+    if len(inside):
+        found = nearest(points, points[inside], sizes[is_small].max() + 1, n_jobs)
+        is_outside = labels[found] != labels[inside, None]
+        outside = np.take_along_axis(found, is_outside.argmax(axis=1)[:, None], axis=1)[:, 0]
+    pairs = [np.column_stack((inside, outside))]
+    for component in np.flatnonzero(~is_small)[1:]:
+        is_inside = labels == component
+        inside, others = np.flatnonzero(is_inside), np.flatnonzero(~is_inside)
+        outside = others[nearest(points[others], points[inside], 1, n_jobs)[:, 0]]
+        pairs.append(np.column_stack((inside, outside)))
+    candidates = np.concatenate(pairs)
+    owner = labels[candidates[:, 0]]
+    order = np.lexsort((edge_lengths(points, *candidates.T), owner))
+    _, first = np.unique(owner[order], return_index=True)
+    ways_out = np.sort(candidates[order[first]], axis=1)
+    return np.unique(ways_out, axis=0)  # two components may choose the same bridge

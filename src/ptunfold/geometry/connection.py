@@ -1,0 +1,95 @@
+"""The discrete Levi-Civita connection: one rotation and one step an edge."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.progress import stage
+from ptunfold.types import Connection, FloatArray, Frames, Graph
+from ptunfold.validation import STEPS, check_choice, check_points
+
+_CHUNK_VALUES = 1 << 22
+
+
+def connect(
+    points: FloatArray,
+    graph: Graph,
+    frames: Frames,
+    step: str = "chord",
+    *,
+    progress: bool = False,
+) -> Connection:
+    """Align the frames at the two ends of each edge and write the edge in them (Sec. 3.3, 3.4).
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The proximity graph.
+    frames : Frames
+        The tangent frames.
+    step : {"projection", "chord"}
+        The edge projected on the tangent space it leaves, or this projection stretched to the
+        Euclidean length of the edge (the paper's length rescaling). An edge that stands upright
+        on the tangent space has no direction in it: its step is 0 in both cases.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    connection : Connection
+        The ambient dimension is gone from here on.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import build_graph, connect, estimate_frames
+    >>> points = np.random.default_rng(0).random((50, 3))
+    >>> graph = build_graph(points)
+    >>> connection = connect(points, graph, estimate_frames(points, graph))
+    >>> lengths = np.linalg.norm(connection.steps, axis=1)
+    >>> bool(np.allclose(lengths, graph.lengths))
+    True
+    """
+    points = check_points(points)
+    check_choice("step", step, STEPS)
+    dim = frames.intrinsic_dim
+    rotations = np.empty((graph.n_edges, dim, dim))
+    steps = np.empty((graph.n_edges, dim))
+    # One direction of each edge; the other is its transpose and, for the step, the other frame.
+    edges = np.flatnonzero(graph.tails < graph.indices)
+    edges_per_chunk = max(1, _CHUNK_VALUES // (points.shape[1] * (dim + 1)))
+    with stage("connection", len(edges), "edges", progress) as bar:
+        for start in range(0, len(edges), edges_per_chunk):
+            forth = edges[start : start + edges_per_chunk]
+            back = graph.reverse[forth]
+            tails, heads = graph.tails[forth], graph.indices[forth]
+            tail_frames, head_frames = frames.vectors[tails], frames.vectors[heads]
+            rotations[forth] = _align(tail_frames, head_frames)
+            rotations[back] = rotations[forth].transpose(0, 2, 1)
+            offsets = points[heads].astype(np.float64) - points[tails]
+            steps[forth] = _write_in_frame(offsets, tail_frames, step)
+            steps[back] = _write_in_frame(-offsets, head_frames, step)
+            bar.update(len(forth))
+    return Connection(graph, rotations, steps)
+
+
+def _align(tail_frames: FloatArray, head_frames: FloatArray) -> FloatArray:
+    """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
+    overlaps = np.einsum("eDi,eDj->eij", tail_frames, head_frames, optimize=True)
+    left, _, right = np.linalg.svd(overlaps)
+    return left @ right
+
+
+def _write_in_frame(offsets: FloatArray, frames: FloatArray, step: str) -> FloatArray:
+    """Project offsets (n_edges, n_features) on frames, stretched for chord steps, (n_edges, d)."""
+    steps = np.einsum("eDi,eD->ei", frames, offsets)
+    if step == "chord":
+        shadows = np.linalg.norm(steps, axis=1)
+        lengths = np.linalg.norm(offsets, axis=1)
+        # A shadow as short as rounding points anywhere.
+        has_direction = shadows > np.finfo(np.float64).eps * lengths
+        stretch = np.divide(lengths, shadows, out=np.zeros_like(lengths), where=has_direction)
+        steps *= stretch[:, None]
+    return steps

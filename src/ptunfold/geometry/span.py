@@ -1,0 +1,35 @@
+"""Fewer points than features: the same points in coordinates of their own span."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import linalg
+
+from ptunfold.types import FloatArray
+
+
+def span_coordinates(points: FloatArray) -> FloatArray:
+    """Write points in an orthonormal basis of their affine span, where that is smaller.
+
+    n points of R^D lie in n - 1 dimensions. Their frames in R^D would fill ``n * D * d`` numbers
+    without telling more, so for D > n an exact isometry comes first: with the centred points as
+    the columns of QR, the columns of R are the same points in the basis Q.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+
+    Returns
+    -------
+    coordinates : (n_points, min(n_points, n_features))
+        In the dtype of ``points``; ``points`` itself if there are no more features than points.
+    """
+    n_points, n_features = points.shape
+    if n_features <= n_points:
+        return points
+    # QR and not the Gram matrix, whose square root has only half the digits.
+    columns = np.array(points.T, dtype=np.float64, order="F")
+    columns -= columns.mean(axis=1, keepdims=True)
+    (upper,) = linalg.qr(columns, mode="r", overwrite_a=True, check_finite=False)
+    return np.ascontiguousarray(upper[:n_points].T, dtype=points.dtype)

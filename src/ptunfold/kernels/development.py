@@ -1,0 +1,97 @@
+"""Cartan development along a shortest-path tree, towards its root and away from it."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ptunfold.kernels.paths import forget_tree, grow_tree, new_workspace
+
+
+@njit(nogil=True, cache=True)
+def develop_to_root(tails, reverse, rotations, steps, order, n_settled, parent_edge, vectors):
+    """Unfold every path of the tree into the tangent space of its far end.
+
+    ``vectors[u]`` becomes the root as seen from ``u``: the step to the parent plus what the parent
+    sees, turned into the frame of ``u``. No rotation has to be accumulated.
+    """
+    dim = steps.shape[1]
+    for axis in range(dim):
+        vectors[order[0], axis] = 0.0
+    for position in range(1, n_settled):
+        node = order[position]
+        parent = tails[parent_edge[node]]
+        edge = reverse[parent_edge[node]]
+        for row in range(dim):
+            value = steps[edge, row]
+            for column in range(dim):
+                value += rotations[edge, row, column] * vectors[parent, column]
+            vectors[node, row] = value
+
+
+@njit(nogil=True, cache=True)
+def develop_from_root(tails, rotations, steps, order, n_settled, parent_edge, vectors, turns):
+    """Unfold every path of the tree into the tangent space of the root (Algorithm 2, Eq. 4).
+
+    ``vectors[u]`` becomes ``u`` as seen from the root, ``turns[u]`` the product of the rotations
+    on the way, from the frame of ``u`` to that of the root.
+    """
+    dim = steps.shape[1]
+    root = order[0]
+    for row in range(dim):
+        vectors[root, row] = 0.0
+        for column in range(dim):
+            turns[root, row, column] = 1.0 if row == column else 0.0
+    for position in range(1, n_settled):
+        node = order[position]
+        edge = parent_edge[node]
+        parent = tails[edge]
+        for row in range(dim):
+            value = vectors[parent, row]
+            for inner in range(dim):
+                value += turns[parent, row, inner] * steps[edge, inner]
+            vectors[node, row] = value
+            for column in range(dim):
+                turn = 0.0
+                for inner in range(dim):
+                    turn += turns[parent, row, inner] * rotations[edge, inner, column]
+                turns[node, row, column] = turn
+
+
+@njit(nogil=True, cache=True)
+def one_way_rows(
+    indptr, indices, lengths, tails, reverse, rotations, steps, sources, inward, outward
+):
+    """Fill ``inward`` (s, n) with ‖node → source‖ and ``outward`` with ‖source → node‖.
+
+    Nodes that no path reaches get infinity. ``outward`` may have no rows: it is skipped then.
+    """
+    n_points = len(indptr) - 1
+    dim = steps.shape[1]
+    both = outward.shape[0] > 0
+    distance, parent_edge, order, heap, slot = new_workspace(n_points)
+    vectors = np.empty((n_points, dim))
+    turns = np.empty((n_points if both else 0, dim, dim))
+    for row in range(len(sources)):
+        n_settled, size = grow_tree(
+            indptr, indices, lengths, sources[row], n_points, distance, parent_edge, order, heap, slot
+        )
+        develop_to_root(tails, reverse, rotations, steps, order, n_settled, parent_edge, vectors)
+        _write_norms(vectors, order, n_settled, inward[row])
+        if both:
+            develop_from_root(
+                tails, rotations, steps, order, n_settled, parent_edge, vectors, turns
+            )
+            _write_norms(vectors, order, n_settled, outward[row])
+        forget_tree(n_settled, size, distance, parent_edge, order, heap, slot)
+
+
+@njit(nogil=True, cache=True)
+def _write_norms(vectors, order, n_settled, row):
+    row[:] = np.inf
+    for position in range(n_settled):
+        node = order[position]
+        total = 0.0
+        for axis in range(vectors.shape[1]):
+            total += vectors[node, axis] * vectors[node, axis]
+        row[node] = np.sqrt(total)

@@ -1,0 +1,201 @@
+"""Parallel Transport Unfolding on one screen."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptunfold.embedding.classical import classical_mds
+from ptunfold.embedding.layout import side_by_side
+from ptunfold.geodesics.distances import distances_among, transport_distances
+from ptunfold.geometry.components import resolve_components
+from ptunfold.geometry.connection import connect
+from ptunfold.geometry.frames import default_tangent_neighbors, estimate_frames
+from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.geometry.span import span_coordinates
+from ptunfold.types import Embedding, FloatArray, Geometry, IntArray, Settings
+from ptunfold.validation import check_points, check_settings, check_sources
+
+
+def unfold(
+    points: FloatArray,
+    settings: Settings,
+    n_components: int,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> tuple[Geometry, Embedding]:
+    """Embed points: the whole method.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points, checked.
+    settings : Settings
+        How the connection is laid, checked.
+    n_components : int
+        The number of output coordinates.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
+
+    Returns
+    -------
+    geometry : Geometry
+        Graph, frames and connection.
+    embedding : Embedding
+        Coordinates, NaN for points that are left out, and eigenvalues; where components are
+        embedded apart, one row of eigenvalues for each of them.
+    """
+    geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
+    components = members_of_components(geometry)
+    pieces = []
+    for nodes in components:
+        distances = distances_among(
+            geometry.connection, nodes, dtype=points.dtype, n_jobs=n_jobs, progress=progress
+        )
+        pieces.append(_embed(distances, n_components, progress))
+    coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
+    places = side_by_side([piece.coordinates for piece in pieces])
+    for nodes, place in zip(components, places, strict=True):
+        coordinates[nodes] = place
+    eigenvalues = [piece.eigenvalues for piece in pieces]
+    return geometry, Embedding(
+        coordinates, eigenvalues[0] if len(pieces) == 1 else np.array(eigenvalues)
+    )
+
+
+def lay_connection(
+    points: FloatArray, settings: Settings, *, n_jobs: int | None = None, progress: bool = False
+) -> Geometry:
+    """Go from points to the connection, where the ambient space is gone.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points, checked.
+    settings : Settings
+        How the connection is laid, checked.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
+    """
+    points = span_coordinates(points)
+    if isinstance(settings.graph, str):
+        graph = build_graph(
+            points,
+            settings.n_neighbors,
+            kind=settings.graph,
+            radius=settings.radius,
+            n_jobs=n_jobs,
+        )
+    else:
+        graph = graph_from_matrix(settings.graph, len(points))
+    graph, labels = resolve_components(points, graph, settings.disconnected, n_jobs)
+    frames = estimate_frames(
+        points,
+        graph,
+        settings.tangent_neighbors,
+        settings.intrinsic_dim,
+        center=settings.tangent_center,
+        progress=progress,
+    )
+    connection = connect(points, graph, frames, settings.step, progress=progress)
+    return Geometry(graph, frames, connection, labels)
+
+
+def members_of_components(geometry: Geometry) -> list[IntArray]:
+    """List the points of each component that is embedded, the largest component first."""
+    n_components = geometry.labels.max() + 1
+    return [np.flatnonzero(geometry.labels == label) for label in range(n_components)]
+
+
+def _embed(distances: FloatArray, n_components: int, progress: bool) -> Embedding:
+    """Embed one component; m points fill at most m - 1 dimensions, the rest is 0."""
+    n_filled = min(n_components, len(distances) - 1)
+    coordinates = np.zeros((len(distances), n_components), dtype=distances.dtype)
+    eigenvalues = np.zeros(n_components)
+    if n_filled:
+        embedding = classical_mds(distances, n_filled, overwrite=True, progress=progress)
+        coordinates[:, :n_filled] = embedding.coordinates
+        eigenvalues[:n_filled] = embedding.eigenvalues
+    return Embedding(coordinates, eigenvalues)
+
+
+def geodesic_distances(
+    X: Any,
+    *,
+    sources: Any = None,
+    graph: Any = None,
+    n_neighbors: int = 10,
+    radius: float | None = None,
+    intrinsic_dim: int = 2,
+    tangent_neighbors: int | None = None,
+    tangent_center: str = "mean",
+    step: str = "chord",
+    disconnected: str = "bridge",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate geodesic distances by parallel transport, without an embedding.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points.
+    sources : list of int, optional
+        The points to start from; all by default.
+    graph : {"knn", "mutual", "radius"} or sparse matrix, optional
+        The kind of proximity graph, "knn" by default, or the edge lengths of one.
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+        As in :class:`PTU`.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
+
+    Returns
+    -------
+    distances : (n_sources, n_points)
+        In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
+        for the points that ``disconnected="largest"`` leaves out.
+
+    Examples
+    --------
+    An arc of a circle: the distance along it, not across.
+
+    >>> import numpy as np
+    >>> from ptunfold import geodesic_distances
+    >>> angle = np.linspace(0, np.pi, 200)
+    >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
+    >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
+    >>> print(f"{distances[0, -1]:.3f}")
+    3.142
+    """
+    points = check_points(X)
+    if tangent_neighbors is None:
+        tangent_neighbors = default_tangent_neighbors(len(points), intrinsic_dim)
+    settings = Settings(
+        n_neighbors=n_neighbors,
+        radius=radius,
+        graph="knn" if graph is None else graph,
+        intrinsic_dim=intrinsic_dim,
+        tangent_neighbors=tangent_neighbors,
+        tangent_center=tangent_center,
+        step=step,
+        disconnected=disconnected,
+    )
+    check_settings(settings, points)
+    if sources is not None:
+        sources = check_sources(sources, len(points))
+    geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
+    distances = transport_distances(
+        geometry.connection, sources, dtype=points.dtype, n_jobs=n_jobs, progress=progress
+    )
+    left_out = geometry.labels == -1
+    distances[:, left_out] = np.nan
+    distances[left_out if sources is None else left_out[sources]] = np.nan
+    return distances

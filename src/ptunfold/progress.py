@@ -1,0 +1,24 @@
+"""Progress bars: one for each long stage, silent unless asked for."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from tqdm.auto import tqdm
+
+
+def stage(description: str, total: int | None, unit: str, enabled: bool) -> Any:
+    """Return a bar to be advanced with ``update``; a context manager.
+
+    Parameters
+    ----------
+    description : str
+        What the stage does, one or two words.
+    total : int or None
+        Number of units, None where it cannot be known.
+    unit : str
+        What is counted.
+    enabled : bool
+        A disabled bar prints nothing.
+    """
+    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}", disable=not enabled)

@@ -1,0 +1,201 @@
+"""The records that the stages hand to each other: small, frozen, shapes in their docstrings."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy import sparse
+
+FloatArray = NDArray[np.floating[Any]]
+IntArray = NDArray[np.integer[Any]]
+
+
+@dataclass(frozen=True, eq=False)
+class Graph:
+    """An undirected proximity graph; each edge stands in it once for each direction.
+
+    Attributes
+    ----------
+    indptr : (n_points + 1,) int64
+        The edges that leave point ``i`` are ``indptr[i]:indptr[i + 1]``.
+    indices : (n_edges,) int32
+        The point that each edge leads to, ascending within a point.
+    lengths : (n_edges,) float64
+        The length of each edge; 0 between duplicate points.
+    """
+
+    indptr: IntArray
+    indices: IntArray
+    lengths: FloatArray
+
+    @property
+    def n_points(self) -> int:
+        """Number of points."""
+        return len(self.indptr) - 1
+
+    @property
+    def n_edges(self) -> int:
+        """Number of directed edges, twice the number of undirected ones."""
+        return len(self.indices)
+
+    @cached_property
+    def tails(self) -> IntArray:
+        """The point that each edge leaves, ``(n_edges,)``."""
+        return np.repeat(np.arange(self.n_points, dtype=np.int32), np.diff(self.indptr))
+
+    @cached_property
+    def reverse(self) -> IntArray:
+        """For each edge ``i → j`` the position of ``j → i``, ``(n_edges,)``."""
+        # Edges are sorted by (tail, head); a stable sort by head alone lists them by (head, tail).
+        return np.argsort(self.indices, kind="stable")
+
+    def to_sparse(self) -> sparse.csr_array:
+        """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly."""
+        shape = (self.n_points, self.n_points)
+        return sparse.csr_array((self.lengths, self.indices, self.indptr), shape=shape)
+
+
+@dataclass(frozen=True, eq=False)
+class Frames:
+    """An orthonormal basis of the tangent space at each point (𝕋ᵢ in the paper).
+
+    Attributes
+    ----------
+    vectors : (n_points, n_features, intrinsic_dim) float64
+        ``vectors[i]`` has the basis of point ``i`` as its columns; NaN at points without an edge.
+    singular_values : (n_points, intrinsic_dim) float64
+        How far each neighbourhood reaches along each basis vector, descending.
+    residual : (n_points,) float64
+        Root mean square distance of the neighbourhood from its tangent plane.
+    """
+
+    vectors: FloatArray
+    singular_values: FloatArray
+    residual: FloatArray
+
+    @property
+    def intrinsic_dim(self) -> int:
+        """Dimension of the tangent spaces."""
+        return int(self.vectors.shape[2])
+
+
+@dataclass(frozen=True, eq=False)
+class Connection:
+    """The discrete Levi-Civita connection on the edges of a graph.
+
+    Attributes
+    ----------
+    graph : Graph
+        The graph that the edges belong to.
+    rotations : (n_edges, intrinsic_dim, intrinsic_dim) float64
+        For the edge ``i → j`` the orthogonal matrix that turns coordinates in the frame of ``j``
+        into coordinates in the frame of ``i`` (R_ij, Proposition 1).
+    steps : (n_edges, intrinsic_dim) float64
+        The edge ``i → j`` written in the frame of ``i``.
+    """
+
+    graph: Graph
+    rotations: FloatArray
+    steps: FloatArray
+
+    @property
+    def intrinsic_dim(self) -> int:
+        """Dimension of the tangent spaces."""
+        return int(self.steps.shape[1])
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """A shortest path of the graph, unfolded into the tangent space of its first point.
+
+    Attributes
+    ----------
+    nodes : (n_nodes,) int
+        The points on the way, both ends included.
+    points : (n_nodes, intrinsic_dim) float64
+        The unfolded path; it starts at the origin.
+    graph_length : float
+        Sum of the edge lengths, the distance that Isomap would use.
+    forward, backward : float
+        The straight distance between the ends, unfolded from the first point and from the last.
+    """
+
+    nodes: IntArray
+    points: FloatArray
+    graph_length: float
+    forward: float
+    backward: float
+
+    @property
+    def chord(self) -> float:
+        """Length of the straight segment between the ends of the unfolded path."""
+        return float(np.linalg.norm(self.points[-1] - self.points[0]))
+
+    @property
+    def distance(self) -> float:
+        """The estimated geodesic distance: the mean of the two one-way estimates."""
+        return 0.5 * (self.forward + self.backward)
+
+
+@dataclass(frozen=True, eq=False)
+class Embedding:
+    """Coordinates found by multidimensional scaling.
+
+    Attributes
+    ----------
+    coordinates : (n_points, n_components)
+        One row a point.
+    eigenvalues : (n_components,) float64
+        Eigenvalues of the centred matrix of squared distances, descending, as they were found.
+    """
+
+    coordinates: FloatArray
+    eigenvalues: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Settings:
+    """How a connection is laid over points; the meanings are those of :class:`ptunfold.PTU`.
+
+    Attributes
+    ----------
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+        As in :class:`ptunfold.PTU`, defaults resolved to numbers.
+    graph : str or sparse matrix
+        The kind of graph, or the edge lengths of one.
+    """
+
+    n_neighbors: int
+    radius: float | None
+    graph: Any
+    intrinsic_dim: int
+    tangent_neighbors: int
+    tangent_center: str
+    step: str
+    disconnected: str
+
+
+@dataclass(frozen=True, eq=False)
+class Geometry:
+    """What the points have become once the ambient space is gone.
+
+    Attributes
+    ----------
+    graph : Graph
+        The proximity graph: bridges included, points that are left out without an edge.
+    frames : Frames
+        The tangent frames: in R^D or, for more features than points, in the span of the points.
+    connection : Connection
+        Rotations and steps on the edges.
+    labels : (n_points,) int
+        The component that each point is embedded with, the largest first; -1 if it is left out.
+    """
+
+    graph: Graph
+    frames: Frames
+    connection: Connection
+    labels: IntArray

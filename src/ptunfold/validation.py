@@ -1,0 +1,228 @@
+"""Every check on what a user passes; each message says what was found and what to do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral, Real
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from sklearn.utils import check_array
+from sklearn.utils.validation import validate_data
+
+from ptunfold.types import FloatArray, IntArray, Settings
+
+GRAPH_KINDS = ("knn", "mutual", "radius")
+TANGENT_CENTERS = ("mean", "point")
+STEPS = ("projection", "chord")
+DISCONNECTED = ("bridge", "error", "largest", "separate")
+
+
+def check_points(X: Any, estimator: Any = None) -> FloatArray:
+    """Return the points as a finite float32 or float64 array of shape (n_points, n_features).
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points, in any form that scikit-learn accepts.
+    estimator : estimator, optional
+        Where given, its ``n_features_in_`` and ``feature_names_in_`` are set.
+    """
+    if sparse.issparse(X):
+        raise TypeError(
+            "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
+            "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
+        )
+    ndim = getattr(X, "ndim", 2)
+    if ndim != 2:
+        raise ValueError(
+            f"X has {ndim} dimension(s), but one row a point is needed: pass a 2-D array, "
+            "for example X.reshape(len(X), -1)"
+        )
+    options = {"dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
+    try:
+        points = (
+            check_array(X, input_name="X", **options)
+            if estimator is None
+            else validate_data(estimator, X, **options)
+        )
+    except ValueError as error:
+        if "could not convert string" in str(error) or "bytes/strings" in str(error):
+            raise ValueError(
+                f"X holds text ({error}); encode the text columns as numbers or leave them out"
+            ) from error
+        raise
+    _check_finite(points)
+    n_points = len(points)
+    if n_points < 3:
+        raise ValueError(f"X has n_samples={n_points} point(s); at least 3 are needed")
+    if np.all(points == points[0]):
+        raise ValueError(
+            f"all {n_points} points of X are equal, so there is nothing to unfold; "
+            "check how the data were read"
+        )
+    return points  # type: ignore[no-any-return]  # scikit-learn carries no types
+
+
+def _check_finite(points: FloatArray) -> None:
+    # A finite sum proves finite entries at a fraction of the cost; overflow only costs a look.
+    with np.errstate(over="ignore", invalid="ignore"):
+        if np.isfinite(points.sum()):
+            return
+    bad_rows = np.flatnonzero(~np.isfinite(points).all(axis=1))
+    if len(bad_rows):
+        found = "NaN" if np.isnan(points[bad_rows]).any() else "infinity (inf)"
+        raise ValueError(
+            f"X contains {found} in {len(bad_rows)} of {len(points)} rows (first in row "
+            f"{bad_rows[0]}); leave these rows out or fill them, for example with "
+            "sklearn.impute.SimpleImputer"
+        )
+
+
+def check_settings(
+    settings: Settings, points: FloatArray, n_components: int | None = None
+) -> None:
+    """Check everything that can be checked before the work starts.
+
+    Parameters
+    ----------
+    settings : Settings
+        How the connection is to be laid.
+    points : (n_points, n_features)
+        The points.
+    n_components : int, optional
+        The number of output coordinates, where an embedding is wanted.
+    """
+    n_points, n_features = points.shape
+    check_choice("tangent_center", settings.tangent_center, TANGENT_CENTERS)
+    check_choice("step", settings.step, STEPS)
+    check_choice("disconnected", settings.disconnected, DISCONNECTED)
+    if n_components is not None:
+        check_n_components(n_components, n_points)
+    check_tangent_sizes(
+        settings.intrinsic_dim, settings.tangent_neighbors, n_points, n_features
+    )
+    if isinstance(settings.graph, str):
+        check_graph_settings(settings.graph, settings.n_neighbors, settings.radius, n_points)
+    else:
+        check_graph_matrix(settings.graph, n_points)
+
+
+def check_n_components(n_components: int, n_points: int) -> None:
+    """Check the number of output coordinates."""
+    check_count("n_components", n_components)
+    if n_components >= n_points:
+        raise ValueError(
+            f"n_components={n_components} needs more than {n_components} points, but X has "
+            f"{n_points}; lower n_components"
+        )
+
+
+def check_graph_settings(
+    kind: str, n_neighbors: int, radius: float | None, n_points: int
+) -> None:
+    """Check what determines the proximity graph."""
+    check_choice("graph", kind, GRAPH_KINDS)
+    if kind == "radius" and radius is None:
+        raise ValueError('graph="radius" needs a radius: pass radius=..., in the units of X')
+    if radius is not None and (
+        not isinstance(radius, Real) or isinstance(radius, bool) or not 0 < radius < np.inf
+    ):
+        raise ValueError(f"radius={radius!r} is not a positive number; pass one in the units of X")
+    if kind != "radius":
+        check_count("n_neighbors", n_neighbors)
+        if n_neighbors >= n_points:
+            raise ValueError(
+                f"n_neighbors={n_neighbors} needs more than {n_neighbors} points, but X has "
+                f"{n_points}; pass n_neighbors below {n_points} or more points"
+            )
+
+
+def check_tangent_sizes(
+    intrinsic_dim: int, tangent_neighbors: int, n_points: int, n_features: int
+) -> None:
+    """Check the dimension of the tangent spaces and the size of the neighbourhoods."""
+    check_count("intrinsic_dim", intrinsic_dim)
+    check_count("tangent_neighbors", tangent_neighbors)
+    if intrinsic_dim > n_features:
+        raise ValueError(
+            f"intrinsic_dim={intrinsic_dim} exceeds n_features={n_features}, the dimension of the "
+            f"points; pass intrinsic_dim (by default n_components) of at most {n_features}"
+        )
+    if tangent_neighbors < intrinsic_dim:
+        raise ValueError(
+            f"tangent_neighbors={tangent_neighbors} cannot span intrinsic_dim={intrinsic_dim} "
+            f"dimensions; pass tangent_neighbors of at least {intrinsic_dim}, better three times it"
+        )
+    if tangent_neighbors >= n_points:
+        raise ValueError(
+            f"tangent_neighbors={tangent_neighbors} needs more than {tangent_neighbors} points, "
+            f"but X has {n_points}; pass tangent_neighbors below {n_points} or more points"
+        )
+
+
+def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
+    """Return a user's matrix of edge lengths in CSR form, explicit zeros kept."""
+    if not sparse.issparse(matrix):
+        raise TypeError(
+            f"graph is a {type(matrix).__name__}, but a SciPy sparse matrix of edge lengths is "
+            "needed, because a dense one cannot tell a missing edge from one of length 0; "
+            "for example scipy.sparse.csr_array or the result of sklearn.neighbors.kneighbors_graph"
+        )
+    if matrix.shape != (n_points, n_points):
+        raise ValueError(
+            f"graph has shape {matrix.shape}, but X has {n_points} points; "
+            f"pass a sparse matrix of shape ({n_points}, {n_points})"
+        )
+    if matrix.dtype.kind not in "fiu":
+        raise ValueError(
+            f"graph holds values of type {matrix.dtype}, not edge lengths; with scikit-learn's "
+            'kneighbors_graph pass mode="distance"'
+        )
+    matrix = sparse.csr_array(matrix).astype(np.float64)
+    for found, wrong in (
+        ("NaN or infinite", ~np.isfinite(matrix.data)),
+        ("negative", matrix.data < 0),
+    ):
+        if wrong.any():
+            raise ValueError(
+                f"graph has {np.count_nonzero(wrong)} {found} edge length(s); store a length "
+                ">= 0 for each edge and leave out the entries of pairs that are no edge"
+            )
+    return matrix
+
+
+def check_sources(sources: Any, n_points: int) -> IntArray:
+    """Return a list of points as an array of indices."""
+    sources = np.asarray(sources)
+    if sources.dtype == bool and sources.shape == (n_points,):
+        sources = np.flatnonzero(sources)
+    if sources.ndim != 1 or (len(sources) and sources.dtype.kind not in "iu"):
+        raise ValueError(
+            "sources must be a 1-D list of point indices (or a mask with one entry a point), "
+            f"found an array of shape {sources.shape} and type {sources.dtype}"
+        )
+    return np.array([check_index(index, n_points) for index in sources.tolist()], dtype=np.int64)
+
+
+def check_index(index: Any, n_points: int) -> int:
+    """Return the index of a point, counted from the front."""
+    if not isinstance(index, Integral) or isinstance(index, bool):
+        raise ValueError(f"{index!r} is not the index of a point; pass a whole number")
+    if not -n_points <= index < n_points:
+        raise ValueError(f"point {index} does not exist; the indices go from 0 to {n_points - 1}")
+    return int(index) % n_points
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Check an option against its possible values."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name}={value!r} is not known; choose one of {known}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Check that a parameter is a positive whole number."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more")
