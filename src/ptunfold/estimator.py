@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Self
 
-import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ptunfold.geodesics.distances import transport_distances
 from ptunfold.geodesics.paths import unfold_path
-from ptunfold.geometry.frames import default_tangent_neighbors
 from ptunfold.pipeline import unfold
-from ptunfold.types import FloatArray, Path, Settings
+from ptunfold.types import FloatArray, Path
 from ptunfold.validation import check_points, check_settings
 
 
@@ -29,8 +27,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     n_components : int, default=2
         The number of output coordinates.
-    n_neighbors : int, default=10
-        The number k of nearest neighbours that make the graph.
+    n_neighbors : int, optional
+        The number k of nearest neighbours that make the graph. By default 10, or all other points
+        if there are fewer.
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"
@@ -41,8 +40,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         dimensions than can be shown it may be larger: the first coordinates are shown then.
     tangent_neighbors : int, optional
         The number K of nearest points on the graph that determine a tangent space. More points
-        average out noise, fewer follow a strong curvature. By default 10, or ``3 * intrinsic_dim``
-        if that is more.
+        average out noise, fewer follow a strong curvature. By default 15, or ``3 * intrinsic_dim``
+        if that is more, or all other points if there are fewer.
     tangent_center : {"mean", "point"}, default="mean"
         What a neighbourhood is centred at: the mean of the point and its neighbours or the point.
     step : {"chord", "projection"}, default="chord"
@@ -92,7 +91,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int = 10,
+        n_neighbors: int | None = None,
         radius: float | None = None,
         graph: str = "knn",
         intrinsic_dim: int | None = None,
@@ -135,8 +134,18 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Fitted.
         """
         points = check_points(X, self)
-        settings = self._settings(len(points), graph)
-        check_settings(settings, points, self.n_components)
+        settings = check_settings(
+            points,
+            n_components=self.n_components,
+            n_neighbors=self.n_neighbors,
+            radius=self.radius,
+            graph=self.graph if graph is None else graph,
+            intrinsic_dim=self.n_components if self.intrinsic_dim is None else self.intrinsic_dim,
+            tangent_neighbors=self.tangent_neighbors,
+            tangent_center=self.tangent_center,
+            step=self.step,
+            disconnected=self.disconnected,
+        )
         geometry, embedding = unfold(
             points, settings, self.n_components, n_jobs=self.n_jobs, progress=self.progress
         )
@@ -205,22 +214,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             dtype=self.embedding_.dtype,
             n_jobs=self.n_jobs,
             progress=self.progress,
-        )
-
-    def _settings(self, n_points: int, graph: Any) -> Settings:
-        dim = self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
-        n_tangent = self.tangent_neighbors
-        if n_tangent is None:
-            n_tangent = default_tangent_neighbors(n_points, dim)
-        return Settings(
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
-            graph=self.graph if graph is None else graph,
-            intrinsic_dim=dim,
-            tangent_neighbors=n_tangent,
-            tangent_center=self.tangent_center,
-            step=self.step,
-            disconnected=self.disconnected,
         )
 
     @property

@@ -11,7 +11,7 @@ from ptunfold.embedding.layout import side_by_side
 from ptunfold.geodesics.distances import distances_among, transport_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
-from ptunfold.geometry.frames import default_tangent_neighbors, estimate_frames
+from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.types import Embedding, FloatArray, Geometry, IntArray, Settings
@@ -130,7 +130,7 @@ def geodesic_distances(
     *,
     sources: Any = None,
     graph: Any = None,
-    n_neighbors: int = 10,
+    n_neighbors: int | None = None,
     radius: float | None = None,
     intrinsic_dim: int = 2,
     tangent_neighbors: int | None = None,
@@ -176,9 +176,8 @@ def geodesic_distances(
     3.142
     """
     points = check_points(X)
-    if tangent_neighbors is None:
-        tangent_neighbors = default_tangent_neighbors(len(points), intrinsic_dim)
-    settings = Settings(
+    settings = check_settings(
+        points,
         n_neighbors=n_neighbors,
         radius=radius,
         graph="knn" if graph is None else graph,
@@ -188,7 +187,6 @@ def geodesic_distances(
         step=step,
         disconnected=disconnected,
     )
-    check_settings(settings, points)
     if sources is not None:
         sources = check_sources(sources, len(points))
     geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)

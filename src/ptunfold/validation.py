@@ -34,11 +34,16 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
             "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
         )
-    ndim = getattr(X, "ndim", 2)
+    ndim = np.ndim(X) if isinstance(X, list | tuple) else getattr(X, "ndim", 2)
     if ndim != 2:
         raise ValueError(
             f"X has {ndim} dimension(s), but one row a point is needed: pass a 2-D array, "
             "for example X.reshape(len(X), -1)"
+        )
+    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
+        raise ValueError(
+            "Complex data not supported: pass real and imaginary parts as columns of their own, "
+            "for example numpy.hstack((X.real, X.imag))"
         )
     options = {"dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
     try:
@@ -62,7 +67,7 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
             f"all {n_points} points of X are equal, so there is nothing to unfold; "
             "check how the data were read"
         )
-    return points  # type: ignore[no-any-return]  # scikit-learn carries no types
+    return points
 
 
 def _check_finite(points: FloatArray) -> None:
@@ -81,32 +86,50 @@ def _check_finite(points: FloatArray) -> None:
 
 
 def check_settings(
-    settings: Settings, points: FloatArray, n_components: int | None = None
-) -> None:
-    """Check everything that can be checked before the work starts.
+    points: FloatArray,
+    *,
+    n_components: int | None = None,
+    n_neighbors: int | None,
+    radius: float | None,
+    graph: Any,
+    intrinsic_dim: int,
+    tangent_neighbors: int | None,
+    tangent_center: str,
+    step: str,
+    disconnected: str,
+) -> Settings:
+    """Fill in defaults and check everything that can be checked before the work starts.
 
-    Parameters
-    ----------
-    settings : Settings
-        How the connection is to be laid.
-    points : (n_points, n_features)
-        The points.
-    n_components : int, optional
-        The number of output coordinates, where an embedding is wanted.
+    Parameters are those of :class:`ptunfold.PTU`; ``graph`` may also be a sparse matrix, and
+    ``n_components`` is None where no embedding is wanted.
     """
     n_points, n_features = points.shape
-    check_choice("tangent_center", settings.tangent_center, TANGENT_CENTERS)
-    check_choice("step", settings.step, STEPS)
-    check_choice("disconnected", settings.disconnected, DISCONNECTED)
+    check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
+    check_choice("step", step, STEPS)
+    check_choice("disconnected", disconnected, DISCONNECTED)
     if n_components is not None:
         check_n_components(n_components, n_points)
-    check_tangent_sizes(
-        settings.intrinsic_dim, settings.tangent_neighbors, n_points, n_features
-    )
-    if isinstance(settings.graph, str):
-        check_graph_settings(settings.graph, settings.n_neighbors, settings.radius, n_points)
+    check_count("intrinsic_dim", intrinsic_dim)
+    if tangent_neighbors is None:
+        # Measured: 10 is best on clean data by a little, but falls apart from 1.5 % noise on.
+        tangent_neighbors = min(max(15, 3 * intrinsic_dim), n_points - 1)
+    check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
+    if n_neighbors is None:
+        n_neighbors = min(10, n_points - 1)
+    if isinstance(graph, str):
+        check_graph_settings(graph, n_neighbors, radius, n_points)
     else:
-        check_graph_matrix(settings.graph, n_points)
+        check_graph_matrix(graph, n_points)
+    return Settings(
+        n_neighbors=n_neighbors,
+        radius=radius,
+        graph=graph,
+        intrinsic_dim=intrinsic_dim,
+        tangent_neighbors=tangent_neighbors,
+        tangent_center=tangent_center,
+        step=step,
+        disconnected=disconnected,
+    )
 
 
 def check_n_components(n_components: int, n_points: int) -> None:
@@ -119,9 +142,7 @@ def check_n_components(n_components: int, n_points: int) -> None:
         )
 
 
-def check_graph_settings(
-    kind: str, n_neighbors: int, radius: float | None, n_points: int
-) -> None:
+def check_graph_settings(kind: str, n_neighbors: int, radius: float | None, n_points: int) -> None:
     """Check what determines the proximity graph."""
     check_choice("graph", kind, GRAPH_KINDS)
     if kind == "radius" and radius is None:
@@ -210,7 +231,7 @@ def check_index(index: Any, n_points: int) -> int:
     """Return the index of a point, counted from the front."""
     if not isinstance(index, Integral) or isinstance(index, bool):
         raise ValueError(f"{index!r} is not the index of a point; pass a whole number")
-    if not -n_points <= index < n_points:
+    if not -n_points <= int(index) < n_points:
         raise ValueError(f"point {index} does not exist; the indices go from 0 to {n_points - 1}")
     return int(index) % n_points
 

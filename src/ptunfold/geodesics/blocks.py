@@ -16,9 +16,7 @@ _MOST_VALUES = 1 << 21
 def plan_blocks(n_sources: int, n_points: int) -> list[slice]:
     """Cut a list of sources into blocks, each small enough to take well under a second."""
     size = min(max(_MOST_VALUES // n_points, 1), _MOST_SOURCES)
-    return [
-        slice(start, min(start + size, n_sources)) for start in range(0, n_sources, size)
-    ]
+    return [slice(start, min(start + size, n_sources)) for start in range(0, n_sources, size)]
 
 
 def run_blocks(

@@ -63,9 +63,7 @@ def transport_distances(
     n_points = connection.graph.n_points
     if sources is None:
         everyone = np.arange(n_points)
-        return distances_among(
-            connection, everyone, dtype=dtype, n_jobs=n_jobs, progress=progress
-        )
+        return distances_among(connection, everyone, dtype=dtype, n_jobs=n_jobs, progress=progress)
     sources = check_sources(sources, n_points)
     distances = np.empty((len(sources), n_points), dtype=dtype)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.kernels.development import develop_from_root, develop_to_root
-from ptunfold.kernels.paths import grow_tree, new_workspace
+from ptunfold.kernels.paths import grow_tree, new_tree
 from ptunfold.types import Connection, Path
 from ptunfold.validation import check_index
 
@@ -45,44 +45,40 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
     """
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
-    distance, parent_edge, order, heap, slot = new_workspace(graph.n_points)
+    tree = new_tree(graph.n_points)
     n_settled, _ = grow_tree(
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
-        start,
-        graph.n_points,
-        distance,
-        parent_edge,
-        order,
-        heap,
-        slot,
+        graph.indptr, graph.indices, graph.lengths, start, graph.n_points, tree
     )
-    if not np.isfinite(distance[end]):
+    if not np.isfinite(tree.distance[end]):
         raise ValueError(
             f"no path leads from point {start} to point {end}: they lie in different components "
             'of the graph; use disconnected="bridge" or more neighbours'
         )
-    nodes = [end]
-    while nodes[-1] != start:
-        nodes.append(graph.tails[parent_edge[nodes[-1]]])
-    nodes = np.array(nodes[::-1], dtype=np.int64)
+    backwards = [end]
+    while backwards[-1] != start:
+        backwards.append(graph.tails[tree.parent_edge[backwards[-1]]])
+    nodes = np.array(backwards[::-1], dtype=np.int64)
 
     dim = connection.intrinsic_dim
     seen_from_start = np.empty((graph.n_points, dim))
     turns = np.empty((graph.n_points, dim, dim))
-    tree = (order, n_settled, parent_edge)
     develop_from_root(
-        graph.tails, connection.rotations, connection.steps, *tree, seen_from_start, turns
+        graph.tails, connection.rotations, connection.steps, tree, n_settled, seen_from_start, turns
     )
     start_seen = np.empty((graph.n_points, dim))
     develop_to_root(
-        graph.tails, graph.reverse, connection.rotations, connection.steps, *tree, start_seen
+        graph.tails,
+        graph.reverse,
+        connection.rotations,
+        connection.steps,
+        tree,
+        n_settled,
+        start_seen,
     )
     return Path(
         nodes=nodes,
         points=seen_from_start[nodes],
-        graph_length=float(distance[end]),
+        graph_length=float(tree.distance[end]),
         forward=float(np.linalg.norm(seen_from_start[end])),
         backward=float(np.linalg.norm(start_seen[end])),
     )

@@ -17,7 +17,7 @@ _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of 
 
 
 def component_labels(graph: Graph) -> IntArray:
-    """Number the components by size, the largest first, and label each point, (n_points,)."""
+    """Label the component of each point, (n_points,), the largest component with 0."""
     # Without its lengths: SciPy would take an edge of length 0 for no edge.
     matrix = graph.to_sparse()
     matrix.data = np.ones_like(matrix.data)
@@ -116,7 +116,7 @@ def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None)
     is_small = sizes <= min(_MOST_SEARCHED_TOGETHER, len(labels) - 1)
     is_small[0] = False
     inside = np.flatnonzero(is_small[labels])
-    outside = np.empty_like(inside)
+    outside: IntArray = np.empty_like(inside)
     if len(inside):
         found = nearest(points, points[inside], sizes[is_small].max() + 1, n_jobs)
         is_outside = labels[found] != labels[inside, None]

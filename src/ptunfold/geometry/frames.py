@@ -13,11 +13,6 @@ from ptunfold.validation import TANGENT_CENTERS, check_choice, check_points, che
 _CHUNK_VALUES = 1 << 22
 
 
-def default_tangent_neighbors(n_points: int, intrinsic_dim: int) -> int:
-    """Choose the size K of the neighbourhoods where the user does not."""
-    return min(max(10, 3 * intrinsic_dim), n_points - 1)
-
-
 def estimate_frames(
     points: FloatArray,
     graph: Graph,

@@ -97,9 +97,7 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
     return graph_from_edges(n_points, low, high, lengths)
 
 
-def graph_from_edges(
-    n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray
-) -> Graph:
+def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
     """Build a graph from undirected edges; of an edge given twice the shorter length holds."""
     both_tails = np.concatenate((tails, heads)).astype(np.int64)
     both_heads = np.concatenate((heads, tails)).astype(np.int64)

@@ -14,9 +14,7 @@ _MOST_TREE_FEATURES = 15
 _CHUNK_VALUES = 1 << 22
 
 
-def nearest_neighbors(
-    points: FloatArray, n_neighbors: int, n_jobs: int | None = None
-) -> IntArray:
+def nearest_neighbors(points: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> IntArray:
     """Find the nearest other points of each point.
 
     Parameters

@@ -5,17 +5,18 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ptunfold.kernels.paths import forget_tree, grow_tree, new_workspace
+from ptunfold.kernels.paths import forget_tree, grow_tree, new_tree
 
 
 @njit(nogil=True, cache=True)
-def develop_to_root(tails, reverse, rotations, steps, order, n_settled, parent_edge, vectors):
+def develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors):
     """Unfold every path of the tree into the tangent space of its far end.
 
     ``vectors[u]`` becomes the root as seen from ``u``: the step to the parent plus what the parent
     sees, turned into the frame of ``u``. No rotation has to be accumulated.
     """
     dim = steps.shape[1]
+    order, parent_edge = tree.order, tree.parent_edge
     for axis in range(dim):
         vectors[order[0], axis] = 0.0
     for position in range(1, n_settled):
@@ -30,13 +31,14 @@ def develop_to_root(tails, reverse, rotations, steps, order, n_settled, parent_e
 
 
 @njit(nogil=True, cache=True)
-def develop_from_root(tails, rotations, steps, order, n_settled, parent_edge, vectors, turns):
+def develop_from_root(tails, rotations, steps, tree, n_settled, vectors, turns):
     """Unfold every path of the tree into the tangent space of the root (Algorithm 2, Eq. 4).
 
     ``vectors[u]`` becomes ``u`` as seen from the root, ``turns[u]`` the product of the rotations
     on the way, from the frame of ``u`` to that of the root.
     """
     dim = steps.shape[1]
+    order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
     for row in range(dim):
         vectors[root, row] = 0.0
@@ -69,21 +71,17 @@ def one_way_rows(
     n_points = len(indptr) - 1
     dim = steps.shape[1]
     both = outward.shape[0] > 0
-    distance, parent_edge, order, heap, slot = new_workspace(n_points)
+    tree = new_tree(n_points)
     vectors = np.empty((n_points, dim))
     turns = np.empty((n_points if both else 0, dim, dim))
     for row in range(len(sources)):
-        n_settled, size = grow_tree(
-            indptr, indices, lengths, sources[row], n_points, distance, parent_edge, order, heap, slot
-        )
-        develop_to_root(tails, reverse, rotations, steps, order, n_settled, parent_edge, vectors)
-        _write_norms(vectors, order, n_settled, inward[row])
+        n_settled, size = grow_tree(indptr, indices, lengths, sources[row], n_points, tree)
+        develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors)
+        _write_norms(vectors, tree.order, n_settled, inward[row])
         if both:
-            develop_from_root(
-                tails, rotations, steps, order, n_settled, parent_edge, vectors, turns
-            )
-            _write_norms(vectors, order, n_settled, outward[row])
-        forget_tree(n_settled, size, distance, parent_edge, order, heap, slot)
+            develop_from_root(tails, rotations, steps, tree, n_settled, vectors, turns)
+            _write_norms(vectors, tree.order, n_settled, outward[row])
+        forget_tree(tree, n_settled, size)
 
 
 @njit(nogil=True, cache=True)

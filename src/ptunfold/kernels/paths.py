@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 from numba import njit
 
@@ -9,77 +11,96 @@ _UNSEEN = -1
 _SETTLED = -2
 
 
+class Tree(NamedTuple):
+    """A shortest-path tree and the workspace it grows in, all of length n.
+
+    ``distance`` from the source and the edge by which each node was reached, ``order`` the settled
+    nodes by distance; ``heap`` and ``keys`` the nodes at the front, ``slot`` where they are in it.
+    """
+
+    distance: Any
+    parent_edge: Any
+    order: Any
+    heap: Any
+    keys: Any
+    slot: Any
+
+
 @njit(nogil=True, cache=True)
-def _sift_up(heap, slot, distance, position, node):
-    key = distance[node]
+def _sift_up(heap, keys, slot, position, node, key):
     while position > 0:
         parent = (position - 1) >> 2
-        other = heap[parent]
-        if distance[other] <= key:
+        if keys[parent] <= key:
             break
-        heap[position] = other
-        slot[other] = position
+        heap[position] = heap[parent]
+        keys[position] = keys[parent]
+        slot[heap[position]] = position
         position = parent
     heap[position] = node
+    keys[position] = key
     slot[node] = position
 
 
 @njit(nogil=True, cache=True)
-def _pop(heap, slot, distance, size):
+def _pop(heap, keys, slot, size):
     """Remove the nearest node from a heap of ``size`` nodes."""
     nearest = heap[0]
+    slot[nearest] = _SETTLED
     size -= 1
+    if size == 0:
+        return nearest
     moved = heap[size]
-    key = distance[moved]
+    key = keys[size]
     position = 0
-    while True:
-        child = 4 * position + 1
-        if child >= size:
-            break
+    child = 1
+    while child < size:
         best = child
         for candidate in range(child + 1, min(child + 4, size)):
-            if distance[heap[candidate]] < distance[heap[best]]:
+            if keys[candidate] < keys[best]:
                 best = candidate
-        if distance[heap[best]] >= key:
+        if keys[best] >= key:
             break
         heap[position] = heap[best]
+        keys[position] = keys[best]
         slot[heap[position]] = position
         position = best
+        child = 4 * position + 1
     heap[position] = moved
+    keys[position] = key
     slot[moved] = position
-    slot[nearest] = _SETTLED
     return nearest
 
 
 @njit(nogil=True, cache=True)
-def new_workspace(n_points):
-    """Return (distance, parent_edge, order, heap, slot) as `grow_tree` wants to find them."""
-    distance = np.full(n_points, np.inf)
-    parent_edge = np.full(n_points, -1, dtype=np.int64)
-    order = np.empty(n_points, dtype=np.int64)
-    heap = np.empty(n_points, dtype=np.int64)
-    slot = np.full(n_points, _UNSEEN, dtype=np.int64)
-    return distance, parent_edge, order, heap, slot
+def new_tree(n_points):
+    """Return a tree as `grow_tree` wants to find it."""
+    return Tree(
+        np.full(n_points, np.inf),
+        np.full(n_points, -1, dtype=np.int64),
+        np.empty(n_points, dtype=np.int64),
+        np.empty(n_points, dtype=np.int64),
+        np.empty(n_points),
+        np.full(n_points, _UNSEEN, dtype=np.int64),
+    )
 
 
 @njit(nogil=True, cache=True)
-def grow_tree(
-    indptr, indices, lengths, source, limit, distance, parent_edge, order, heap, slot
-):
-    """Grow the shortest-path tree of ``source`` in a fresh workspace.
+def grow_tree(indptr, indices, lengths, source, limit, tree):
+    """Grow the shortest-path tree of ``source``.
 
     Stops when ``limit`` nodes at a positive distance are settled, or nothing more can be reached.
-    ``order`` lists the settled nodes by distance, ``parent_edge`` the edge each was reached by.
     Returns the number of settled nodes and of nodes left in the heap.
     """
+    distance, parent_edge, order, heap, keys, slot = tree
     distance[source] = 0.0
     heap[0] = source
+    keys[0] = 0.0
     slot[source] = 0
     size = 1
     n_settled = 0
     n_apart = 0
     while size > 0:
-        node = _pop(heap, slot, distance, size)
+        node = _pop(heap, keys, slot, size)
         size -= 1
         order[n_settled] = node
         n_settled += 1
@@ -98,36 +119,29 @@ def grow_tree(
                 if position == _UNSEEN:
                     position = size
                     size += 1
-                _sift_up(heap, slot, distance, position, head)
+                _sift_up(heap, keys, slot, position, head, candidate)
     return n_settled, size
 
 
 @njit(nogil=True, cache=True)
-def forget_tree(n_settled, size, distance, parent_edge, order, heap, slot):
-    """Make the workspace fresh again, touching only what the last tree touched."""
-    for position in range(n_settled):
-        node = order[position]
-        distance[node] = np.inf
-        parent_edge[node] = -1
-        slot[node] = _UNSEEN
-    for position in range(size):
-        node = heap[position]
-        distance[node] = np.inf
-        parent_edge[node] = -1
-        slot[node] = _UNSEEN
+def forget_tree(tree, n_settled, size):
+    """Make the tree new again, touching only what was touched."""
+    for position in range(n_settled + size):
+        node = tree.order[position] if position < n_settled else tree.heap[position - n_settled]
+        tree.distance[node] = np.inf
+        tree.parent_edge[node] = -1
+        tree.slot[node] = _UNSEEN
 
 
 @njit(nogil=True, cache=True)
 def tree_lengths(indptr, indices, lengths, sources, rows):
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
     n_points = len(indptr) - 1
-    distance, parent_edge, order, heap, slot = new_workspace(n_points)
+    tree = new_tree(n_points)
     for row in range(len(sources)):
-        n_settled, size = grow_tree(
-            indptr, indices, lengths, sources[row], n_points, distance, parent_edge, order, heap, slot
-        )
-        rows[row, :] = distance
-        forget_tree(n_settled, size, distance, parent_edge, order, heap, slot)
+        n_settled, size = grow_tree(indptr, indices, lengths, sources[row], n_points, tree)
+        rows[row, :] = tree.distance
+        forget_tree(tree, n_settled, size)
 
 
 @njit(nogil=True, cache=True)
@@ -138,15 +152,13 @@ def graph_neighborhoods(indptr, indices, lengths, start, stop, members, counts):
     Nodes at distance 0 are copies of the point and would span nothing, so they do not count.
     """
     n_neighbors = members.shape[1]
-    distance, parent_edge, order, heap, slot = new_workspace(len(indptr) - 1)
+    tree = new_tree(len(indptr) - 1)
     for node in range(start, stop):
-        n_settled, size = grow_tree(
-            indptr, indices, lengths, node, n_neighbors, distance, parent_edge, order, heap, slot
-        )
+        n_settled, size = grow_tree(indptr, indices, lengths, node, n_neighbors, tree)
         count = 0
         for position in range(n_settled):
-            if distance[order[position]] > 0.0:
-                members[node - start, count] = order[position]
+            if tree.distance[tree.order[position]] > 0.0:
+                members[node - start, count] = tree.order[position]
                 count += 1
         counts[node - start] = count
-        forget_tree(n_settled, size, distance, parent_edge, order, heap, slot)
+        forget_tree(tree, n_settled, size)

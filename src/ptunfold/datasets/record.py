@@ -1,0 +1,78 @@
+"""What every data set returns, and how the truth is measured."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ptunfold.types import FloatArray, IntArray
+
+
+@dataclass(frozen=True, eq=False)
+class Dataset:
+    """Points with what is known about them.
+
+    Attributes
+    ----------
+    points : (n_points, n_features)
+        The points.
+    color : (n_points,)
+        A value to colour them by.
+    true_rows : callable
+        Returns the true geodesic distances from a list of points to all, (n_sources, n_points).
+    coordinates : (n_points, intrinsic_dim) or None
+        The true flat coordinates, where the sheet has them.
+    graph : sparse array or None
+        Edge lengths of the sampling's own graph, where it has one.
+    """
+
+    points: FloatArray
+    color: FloatArray
+    true_rows: Callable[[IntArray], FloatArray]
+    coordinates: FloatArray | None = None
+    graph: Any = None
+
+    def distances(self, sources: Any = None) -> FloatArray:
+        """Return true geodesic distances from ``sources`` (all by default) to all points."""
+        if sources is None:
+            sources = np.arange(len(self.points))
+        return self.true_rows(np.asarray(sources))
+
+
+def flat_dataset(points: FloatArray, coordinates: FloatArray, color: FloatArray) -> Dataset:
+    """Describe a sheet that can be unrolled without stretching."""
+
+    def rows(sources: IntArray) -> FloatArray:
+        return cdist(coordinates[sources], coordinates)
+
+    return Dataset(points, color, rows, coordinates=coordinates)
+
+
+def spherical_dataset(
+    directions: FloatArray, points: FloatArray, color: FloatArray, graph: Any = None
+) -> Dataset:
+    """Describe a part of the unit sphere; geodesics are arcs of great circles.
+
+    ``directions`` (n_points, 3) are the points before they were lifted or made noisy.
+    """
+
+    def rows(sources: IntArray) -> FloatArray:
+        chords = cdist(directions[sources], directions)
+        return 2 * np.arcsin(np.minimum(0.5 * chords, 1.0))
+
+    return Dataset(points, color, rows, graph=graph)
+
+
+def lift(points: FloatArray, n_features: int, rng: np.random.Generator) -> FloatArray:
+    """Rotate points into a space of more dimensions, all distances kept."""
+    n_own = points.shape[1]
+    if n_features < n_own:
+        raise ValueError(f"n_features={n_features} is too few; pass {n_own} or more")
+    if n_features == n_own:
+        return points
+    basis, _ = np.linalg.qr(rng.standard_normal((n_features, n_own)))
+    return points @ basis.T

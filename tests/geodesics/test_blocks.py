@@ -1,0 +1,44 @@
+"""Blocks on threads."""
+
+import threading
+import time
+
+import pytest
+
+from ptunfold.geodesics.blocks import plan_blocks, run_blocks
+
+
+@pytest.mark.parametrize(("n_sources", "n_points"), [(0, 5), (1, 1), (100, 100), (7, 10**7)])
+def test_blocks_cover_every_source_once(n_sources, n_points):
+    covered = [i for block in plan_blocks(n_sources, n_points) for i in range(n_sources)[block]]
+    assert covered == list(range(n_sources))
+
+
+def test_blocks_of_many_points_are_small():
+    assert len(plan_blocks(10, 10**7)) == 10
+
+
+def test_a_failing_block_is_reported_and_the_rest_is_not_run():
+    ran = []
+
+    def work(block):
+        ran.append(block.start)
+        if block.start == 0:
+            raise RuntimeError("broken block")
+        time.sleep(0.01)
+
+    blocks = [slice(i, i + 1) for i in range(500)]
+    with pytest.raises(RuntimeError, match="broken block"):
+        run_blocks(work, blocks, n_jobs=2)
+    assert len(ran) < 500
+
+
+def test_no_thread_is_left_behind():
+    before = threading.active_count()
+    run_blocks(lambda block: None, [slice(0, 1)] * 10, n_jobs=4)
+    assert threading.active_count() == before
+
+
+def test_n_jobs_threads_work_at_once():
+    barrier = threading.Barrier(3, timeout=20)
+    run_blocks(lambda block: barrier.wait() and None, [slice(0, 1)] * 3, n_jobs=3)

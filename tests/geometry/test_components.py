@@ -1,0 +1,151 @@
+"""Graphs that fall apart."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.sparse.csgraph import minimum_spanning_tree
+from scipy.spatial.distance import cdist
+
+from ptunfold import PTU, build_graph, geodesic_distances
+from ptunfold.geometry.components import component_labels, resolve_components
+
+
+def islands(sizes=(60, 40, 25), n_features=3, seed=0, gap=10.0):
+    rng = np.random.default_rng(seed)
+    flat = [rng.random((size, 2)) + [gap * place, 0] for place, size in enumerate(sizes)]
+    lift, _ = np.linalg.qr(rng.normal(size=(n_features, 2)))
+    return np.concatenate(flat) @ lift.T
+
+
+def test_labels_go_by_size():
+    points = islands((20, 60, 40))
+    labels = component_labels(build_graph(points, 5))
+    assert np.bincount(labels).tolist() == [60, 40, 20]
+    assert labels[0] == 2
+
+
+def test_edges_of_length_zero_connect():
+    graph = build_graph(np.repeat(islands((30,)), 2, axis=0), 4)
+    copies = graph.lengths == 0
+    assert copies.any()
+    labels = component_labels(graph)
+    assert (labels[graph.tails[copies]] == labels[graph.indices[copies]]).all()
+
+
+@pytest.mark.parametrize("n_features", [3, 30], ids=["tree", "brute"])
+@pytest.mark.parametrize("sizes", [(60, 40, 25), (200, 150, 90, 12, 8, 7)])
+def test_bridges_are_the_shortest_possible(sizes, n_features):
+    points = islands(sizes, n_features)
+    graph = build_graph(points, 5)
+    before = component_labels(graph)
+    with pytest.warns(UserWarning, match=r"has 3 comp|has 6 comp"):
+        bridged, labels = resolve_components(points, graph, "bridge")
+    assert (labels == 0).all()
+    assert component_labels(bridged).max() == 0
+    n_bridges = (bridged.n_edges - graph.n_edges) // 2
+    assert n_bridges == len(sizes) - 1
+    # Against the minimum spanning tree over closest pairs, by brute force.
+    closest = np.array(
+        [
+            [cdist(points[before == a], points[before == b]).min() for b in range(len(sizes))]
+            for a in range(len(sizes))
+        ]
+    )
+    across = before[bridged.tails] != before[bridged.indices]
+    total = bridged.lengths[across].sum() / 2
+    assert total == pytest.approx(minimum_spanning_tree(closest).sum(), rel=1e-12)
+
+
+def test_many_lone_points_are_bridged():
+    points = np.random.default_rng(0).random((300, 3))
+    graph = build_graph(points, kind="radius", radius=1e-9)
+    assert graph.n_edges == 0
+    with pytest.warns(UserWarning, match="has 300 components"):
+        bridged, _ = resolve_components(points, graph, "bridge")
+    assert bridged.n_edges == 2 * 299
+
+
+def test_warning_names_sizes_and_remedy():
+    with pytest.warns(UserWarning, match=r"3 components \(sizes 60, 40, 25\).*raise n_neighbors"):
+        PTU(n_neighbors=5).fit(islands())
+
+
+def test_error_names_sizes_and_remedy():
+    with pytest.raises(ValueError, match=r"3 components \(sizes 60, 40, 25\).*raise n_neighbors"):
+        PTU(n_neighbors=5, disconnected="error").fit(islands())
+
+
+def test_bridged_flat_islands_are_still_exact():
+    points = islands()
+    with pytest.warns(UserWarning, match="joined by 2 edges"):
+        distances = geodesic_distances(points, n_neighbors=5)
+    np.testing.assert_allclose(distances, cdist(points, points), atol=1e-9 * np.ptp(points))
+
+
+def test_largest_leaves_nan_and_says_so():
+    points = islands((40, 60, 25))
+    model = PTU(n_neighbors=5, disconnected="largest")
+    with pytest.warns(UserWarning, match="the other 65 points get NaN"):
+        model.fit(points)
+    kept = model.component_labels_ == 0
+    assert np.flatnonzero(kept).tolist() == list(range(40, 100))
+    assert np.isnan(model.embedding_[~kept]).all()
+    inside = model.embedding_[kept]
+    exact = cdist(points[kept], points[kept])
+    np.testing.assert_allclose(cdist(inside, inside), exact, atol=1e-9)
+    assert model.path(40, 60).distance == pytest.approx(exact[0, 20], rel=1e-9)
+    with pytest.raises(ValueError, match="different components"):
+        model.path(0, 50)
+
+
+def test_largest_ignores_flaws_of_what_it_leaves_out():
+    line = np.column_stack((np.linspace(50, 51, 30), np.zeros(30), np.zeros(30)))
+    points = np.concatenate((islands((60,)), line))
+    with pytest.warns(UserWarning, match="get NaN"):
+        PTU(n_neighbors=5, disconnected="largest").fit(points)
+    with pytest.raises(ValueError, match="neighbours of point 60 span 1"):
+        PTU(n_neighbors=5, disconnected="separate").fit(points)
+
+
+def test_geodesic_distances_of_left_out_points_are_nan():
+    points = islands((40, 60))
+    with pytest.warns(UserWarning, match="get NaN"):
+        distances = geodesic_distances(
+            points, n_neighbors=5, disconnected="largest", sources=[3, 50]
+        )
+    assert np.isnan(distances[0]).all()
+    assert np.isnan(distances[1, :40]).all()
+    assert np.isfinite(distances[1, 40:]).all()
+
+
+def test_separate_embeds_each_by_itself_without_overlap():
+    points = islands((25, 60, 40))
+    model = PTU(n_neighbors=5, disconnected="separate").fit(points)
+    assert np.bincount(model.component_labels_).tolist() == [60, 40, 25]
+    assert model.eigenvalues_.shape == (3, 2)
+    ends = []
+    for label in range(3):
+        nodes = np.flatnonzero(model.component_labels_ == label)
+        piece = model.embedding_[nodes]
+        np.testing.assert_allclose(
+            cdist(piece, piece), cdist(points[nodes], points[nodes]), atol=1e-9
+        )
+        ends.append((piece[:, 0].min(), piece[:, 0].max()))
+    ends.sort()
+    assert all(left[1] < right[0] for left, right in pairwise(ends))
+    assert np.isinf(model.distances([0])[0, 30])
+
+
+@pytest.mark.parametrize("size", [1, 2, 3, 4])
+def test_separate_takes_components_too_small_for_a_plane(size):
+    rng = np.random.default_rng(1)
+    tiny = 100 + rng.random((size, 5))
+    if size == 4:
+        tiny[:, 3:] = tiny[:, :1] + tiny[:, 1:2]  # flat, or the distances could not be exact
+        tiny[:, 2] = 100
+    points = np.concatenate((islands((50,), 5), tiny))
+    model = PTU(graph="radius", radius=5, n_components=2, disconnected="separate").fit(points)
+    piece = model.embedding_[50:]
+    assert np.isfinite(piece).all()
+    np.testing.assert_allclose(cdist(piece, piece), cdist(tiny, tiny), atol=1e-9)

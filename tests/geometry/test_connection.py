@@ -1,0 +1,79 @@
+"""Rotations and steps of single edges."""
+
+import numpy as np
+import pytest
+from scipy.stats import ortho_group
+
+from ptunfold import Frames, build_graph, connect, estimate_frames, graph_from_matrix
+from tests.oracle import as_sparse, random_connection
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+def test_rotations_are_orthogonal(dim):
+    *_, connection = random_connection(dim, seed=dim)
+    products = connection.rotations.swapaxes(1, 2) @ connection.rotations
+    np.testing.assert_allclose(products - np.eye(dim), 0, atol=1e-12)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3, 5])
+def test_no_orthogonal_matrix_aligns_better(dim):
+    """Proposition 1: R_ji minimises ‖T_i - T_j R‖ over O(d)."""
+    rng = np.random.default_rng(0)
+    _, graph, frames, connection = random_connection(dim, seed=dim)
+    for edge in rng.choice(graph.n_edges, 40, replace=False):
+        tail = frames.vectors[graph.tails[edge]]
+        head = frames.vectors[graph.indices[edge]]
+        best = connection.rotations[edge].T
+        found = np.linalg.norm(tail - head @ best)
+        for size in (1e-3, 1e-1, 10.0):
+            turned, _ = np.linalg.qr(best + size * rng.normal(size=(dim, dim)))
+            assert np.linalg.norm(tail - head @ turned) >= found - 1e-12
+        other = ortho_group.rvs(dim, random_state=rng) if dim > 1 else -best
+        assert np.linalg.norm(tail - head @ other) >= found - 1e-12
+
+
+def test_the_way_back_is_the_transpose():
+    _, graph, _, connection = random_connection(3, seed=0)
+    np.testing.assert_array_equal(
+        connection.rotations[graph.reverse], connection.rotations.swapaxes(1, 2)
+    )
+
+
+def test_projection_steps_are_projections():
+    points, graph, frames, connection = random_connection(2, seed=0)
+    offsets = points[graph.indices] - points[graph.tails]
+    expected = np.einsum("eDi,eD->ei", frames.vectors[graph.tails], offsets)
+    np.testing.assert_allclose(connection.steps, expected, rtol=1e-12, atol=1e-14)
+
+
+def test_chord_steps_point_along_the_projection_and_keep_the_length():
+    points, graph, frames, projected = random_connection(2, seed=0)
+    chord = connect(points, graph, frames, "chord")
+    lengths = np.linalg.norm(points[graph.indices] - points[graph.tails], axis=1)
+    np.testing.assert_allclose(np.linalg.norm(chord.steps, axis=1), lengths, rtol=1e-12)
+    unit = projected.steps / np.linalg.norm(projected.steps, axis=1, keepdims=True)
+    np.testing.assert_allclose(chord.steps, unit * lengths[:, None], rtol=1e-12, atol=1e-14)
+
+
+def test_an_upright_edge_has_a_step_of_zero():
+    points = np.array([[0.0, 0, 0], [1, 0, 0], [0, 1, 0], [0, 0, 2]])
+    matrix = np.zeros((4, 4))
+    matrix[0, 1:] = 1
+    graph = graph_from_matrix(as_sparse(matrix), 4)
+    flat = np.broadcast_to(np.eye(3)[:, :2], (4, 3, 2)).copy()
+    frames = Frames(flat, np.ones((4, 2)), np.zeros(4))
+    for step in ("projection", "chord"):
+        steps = connect(points, graph, frames, step).steps
+        up = (graph.tails == 0) & (graph.indices == 3)
+        np.testing.assert_array_equal(steps[up], [[0, 0]])
+        assert np.isfinite(steps).all()
+
+
+def test_steps_between_copies_are_zero():
+    points = np.repeat(np.random.default_rng(0).random((40, 3)), 2, axis=0)
+    graph = build_graph(points, 6)
+    connection = connect(points, graph, estimate_frames(points, graph, 10, 2), "chord")
+    copies = graph.lengths == 0
+    assert copies.any()
+    np.testing.assert_array_equal(connection.steps[copies], 0)
+    assert np.isfinite(connection.rotations).all()

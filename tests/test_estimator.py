@@ -1,0 +1,145 @@
+"""PTU as a scikit-learn estimator."""
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.base import clone
+from sklearn.model_selection import GridSearchCV
+from sklearn.neighbors import kneighbors_graph
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from ptunfold import PTU
+from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
+
+
+# Some of the checks' blobs and flowers are far apart, and PTU rightly says so.
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+@parametrize_with_checks([PTU()])
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    return s_with_hole(400, seed=1)
+
+
+def test_fit_transform_is_the_fitted_embedding(sheet):
+    model = PTU()
+    assert model.fit_transform(sheet.points) is model.embedding_
+    assert model.embedding_.shape == (400, 2)
+    assert model.n_features_in_ == 3
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_output_has_the_dtype_of_the_input(sheet, dtype):
+    model = PTU().fit(sheet.points.astype(dtype))
+    assert model.embedding_.dtype == dtype
+    assert model.distances([0]).dtype == dtype
+
+
+def test_float32_agrees_with_float64(sheet):
+    # The same numbers in both, so that only the precision of the work differs.
+    points = sheet.points.astype(np.float32)
+    single = PTU().fit(points).embedding_
+    double = PTU().fit(points.astype(np.float64)).embedding_
+    np.testing.assert_allclose(single, double, atol=1e-5 * np.ptp(double))
+
+
+def test_works_in_a_pipeline(sheet):
+    pipeline = make_pipeline(StandardScaler(), PTU(n_neighbors=8))
+    embedding = pipeline.fit_transform(sheet.points)
+    assert embedding.shape == (400, 2)
+    scaled = StandardScaler().fit_transform(sheet.points)
+    np.testing.assert_array_equal(embedding, PTU(n_neighbors=8).fit_transform(scaled))
+
+
+def test_works_in_a_grid_search():
+    def truth(model, points, y=None):
+        """Score how well the fitted distances agree with the unrolled sheet's."""
+        exact = cdist(model.exact, model.exact)
+        return -float(np.abs(model.distances() - exact).mean())
+
+    class PTUWithTruth(PTU):
+        def fit(self, X, y=None, *, graph=None):
+            self.exact = y
+            return super().fit(X, graph=graph)
+
+    data = swiss_roll(900, seed=0)
+    search = GridSearchCV(PTUWithTruth(), {"tangent_neighbors": [2, 12]}, scoring=truth, cv=2)
+    search.fit(data.points, data.coordinates)
+    assert search.best_params_ == {"tangent_neighbors": 12}
+
+
+def test_set_output_gives_frames(sheet):
+    frame = pd.DataFrame(sheet.points, columns=["x", "y", "z"], index=np.arange(400) + 7)
+    out = PTU().set_output(transform="pandas").fit_transform(frame)
+    assert list(out.columns) == ["ptu0", "ptu1"]
+    assert list(out.index) == list(frame.index)
+    out = PTU().set_output(transform="polars").fit_transform(pl.from_pandas(frame))
+    assert isinstance(out, pl.DataFrame)
+    assert out.columns == ["ptu0", "ptu1"]
+
+
+def test_names_of_features(sheet):
+    frame = pd.DataFrame(sheet.points, columns=["x", "y", "z"])
+    model = PTU(n_components=3, intrinsic_dim=2).fit(frame)
+    assert list(model.feature_names_in_) == ["x", "y", "z"]
+    assert list(model.get_feature_names_out()) == ["ptu0", "ptu1", "ptu2"]
+
+
+def test_clone_keeps_parameters_and_forgets_the_fit(sheet):
+    model = PTU(n_neighbors=7, step="projection").fit(sheet.points)
+    copy = clone(model)
+    assert copy.get_params() == model.get_params()
+    assert not hasattr(copy, "embedding_")
+
+
+def test_the_same_input_gives_the_same_bits(sheet):
+    first = PTU(n_jobs=1).fit(sheet.points)
+    second = PTU(n_jobs=2).fit(sheet.points)
+    np.testing.assert_array_equal(first.embedding_, second.embedding_)
+    np.testing.assert_array_equal(first.distances(), second.distances())
+
+
+def test_intrinsic_dim_above_n_components_shows_the_first_coordinates():
+    points = flat_square(300, n_features=5).points + np.random.default_rng(0).normal(
+        scale=0.01, size=(300, 5)
+    )
+    shown = PTU(n_components=2, intrinsic_dim=4).fit(points)
+    whole = PTU(n_components=4, intrinsic_dim=4).fit(points)
+    assert shown.frames_.intrinsic_dim == 4
+    np.testing.assert_allclose(shown.embedding_, whole.embedding_[:, :2], atol=1e-9)
+
+
+def test_graph_of_ones_own(sheet):
+    graph = kneighbors_graph(sheet.points, 10, mode="distance")
+    own = PTU().fit(sheet.points, graph=graph)
+    built = PTU(n_neighbors=10).fit(sheet.points)
+    np.testing.assert_array_equal(own.graph_.indices, built.graph_.indices)
+    np.testing.assert_allclose(own.embedding_, built.embedding_, atol=1e-9)
+
+
+def test_path_agrees_with_distances(sheet):
+    model = PTU().fit(sheet.points)
+    path = model.path(3, 250)
+    assert path.distance == pytest.approx(model.distances([3])[0, 250], rel=1e-12)
+
+
+@pytest.mark.parametrize("method", ["path", "distances"])
+def test_unfitted_estimator_says_so(method):
+    with pytest.raises(ValueError, match="not fitted"):
+        getattr(PTU(), method)(*((0, 1) if method == "path" else ()))
+
+
+def test_progress_shows_one_bar_for_each_long_stage(sheet, capsys):
+    PTU(progress=True).fit(sheet.points)
+    shown = capsys.readouterr().err
+    for name in ("frames", "connection", "distances", "embedding"):
+        assert name in shown
+    PTU(progress=False).fit(sheet.points)
+    assert capsys.readouterr().err == ""

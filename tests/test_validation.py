@@ -1,0 +1,147 @@
+"""Bad input gets one sentence that says what was found and what to do."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from scipy import sparse
+
+from ptunfold import PTU, build_graph, geodesic_distances
+from ptunfold.validation import check_points
+
+GOOD = np.random.default_rng(0).random((40, 3))
+
+
+def with_entry(value):
+    points = GOOD.copy()
+    points[7, 1] = value
+    return points
+
+
+def own_graph(value=1.0, shape=(40, 40)):
+    return sparse.coo_array(([1.0, value], ([0, 1], [1, 2])), shape=shape)
+
+
+BAD_POINTS = [
+    (with_entry(np.nan), ValueError, r"NaN in 1 of 40 rows \(first in row 7\).*leave these"),
+    (with_entry(-np.inf), ValueError, r"infinity \(inf\) in 1 of 40 rows.*leave these"),
+    (GOOD[:2], ValueError, "n_samples=2 point.*at least 3"),
+    (GOOD[:0], ValueError, "0 sample"),
+    (GOOD[:, :0], ValueError, r"0 feature\(s\)"),
+    (np.ones((40, 3)), ValueError, "all 40 points of X are equal"),
+    (GOOD[:, 0], ValueError, r"X has 1 dimension.*X.reshape"),
+    (GOOD[:, 0].tolist(), ValueError, r"X has 1 dimension.*X.reshape"),
+    (GOOD[None], ValueError, r"X has 3 dimension.*X.reshape"),
+    (np.full((40, 3), "a"), ValueError, "X holds text.*encode"),
+    ([["a", "b"]] * 40, ValueError, "X holds text.*encode"),
+    (pd.DataFrame({"x": GOOD[:, 0], "name": ["a"] * 40}), ValueError, "X holds text.*encode"),
+    (GOOD.astype(complex), ValueError, "Complex data not supported: pass real"),
+    (sparse.csr_array(GOOD), TypeError, "X is a sparse matrix.*toarray"),
+]
+
+BAD_PARAMETERS = [
+    ({"n_components": 0}, "n_components=0 is not a positive whole number"),
+    ({"n_components": 40}, "n_components=40 needs more than 40 points.*lower"),
+    ({"n_components": 4}, "intrinsic_dim=4 exceeds n_features=3.*of at most 3"),
+    ({"n_neighbors": 40}, "n_neighbors=40 needs more than 40 points.*below 40"),
+    ({"n_neighbors": 2.5}, "n_neighbors=2.5 is not a positive whole number"),
+    ({"n_neighbors": True}, "n_neighbors=True is not a positive whole number"),
+    ({"n_neighbors": "many"}, "n_neighbors='many' is not a positive whole number"),
+    ({"intrinsic_dim": 4}, "intrinsic_dim=4 exceeds n_features=3"),
+    ({"intrinsic_dim": -1}, "intrinsic_dim=-1 is not a positive"),
+    ({"tangent_neighbors": 1}, "tangent_neighbors=1 cannot span intrinsic_dim=2.*at least 2"),
+    ({"tangent_neighbors": 40}, "tangent_neighbors=40 needs more than 40 points.*below 40"),
+    ({"graph": "radius"}, 'graph="radius" needs a radius'),
+    ({"radius": -1.0}, "radius=-1.0 is not a positive number"),
+    ({"radius": np.nan}, "radius=nan is not a positive number"),
+    ({"radius": "wide"}, "radius='wide' is not a positive number"),
+    ({"graph": "knm"}, 'graph=\'knm\' is not known; choose one of "knn", "mutual", "radius"'),
+    ({"step": "arch"}, "step='arch' is not known; choose one of"),
+    ({"tangent_center": None}, "tangent_center=None is not known; choose one of"),
+    ({"disconnected": "ignore"}, "disconnected='ignore' is not known; choose one of"),
+]
+
+BAD_GRAPHS = [
+    (own_graph(shape=(40, 41)), ValueError, r"shape \(40, 41\), but X has 40 points"),
+    (own_graph(shape=(39, 39)), ValueError, r"pass a sparse matrix of shape \(40, 40\)"),
+    (own_graph(-1.0), ValueError, "1 negative edge length"),
+    (own_graph(np.nan), ValueError, "1 NaN or infinite edge length"),
+    (own_graph(np.inf), ValueError, "1 NaN or infinite edge length"),
+    (own_graph().astype(bool), ValueError, 'not edge lengths.*mode="distance"'),
+    (np.ones((40, 40)), TypeError, "a SciPy sparse matrix of edge lengths is needed"),
+    ([[1, 2]], TypeError, "graph is a list"),
+]
+
+
+def check_is_one_sentence(error):
+    message = str(error.value)
+    assert "\n" not in message
+    assert ". " not in message
+    assert len(message) < 350
+
+
+@pytest.mark.parametrize(("points", "kind", "message"), BAD_POINTS)
+@pytest.mark.parametrize("entry", [PTU().fit, geodesic_distances, build_graph])
+def test_bad_points(points, kind, message, entry):
+    with pytest.raises(kind, match=message) as error:
+        entry(points)
+    check_is_one_sentence(error)
+
+
+@pytest.mark.parametrize(("parameters", "message"), BAD_PARAMETERS)
+def test_bad_parameters(parameters, message):
+    with pytest.raises(ValueError, match=message) as error:
+        PTU(**parameters).fit(GOOD)
+    check_is_one_sentence(error)
+    if "n_components" not in parameters:
+        with pytest.raises(ValueError, match=message):
+            geodesic_distances(GOOD, **parameters)
+
+
+@pytest.mark.parametrize(("graph", "kind", "message"), BAD_GRAPHS)
+def test_bad_graphs(graph, kind, message):
+    with pytest.raises(kind, match=message) as error:
+        PTU().fit(GOOD, graph=graph)
+    check_is_one_sentence(error)
+    with pytest.raises(kind, match=message):
+        geodesic_distances(GOOD, graph=graph)
+
+
+@pytest.mark.parametrize("sources", [[40], [-41], [0.5], ["a"], 3, [[0, 1]]])
+def test_bad_sources(sources):
+    with pytest.raises(ValueError, match=r"sources must be|does not exist|not the index"):
+        geodesic_distances(GOOD, sources=sources)
+
+
+def test_unknown_parameters_are_refused():
+    with pytest.raises(TypeError, match="unexpected keyword"):
+        PTU(neighbours=3)
+
+
+def test_mistakes_are_found_before_the_work():
+    """A wrong last step must not cost the time of all stages before it."""
+    huge = np.zeros((3, 3_000_000))
+    huge[:, :3] = np.eye(3)
+    with pytest.raises(ValueError, match="step='arch'"):
+        PTU(n_components=1, step="arch").fit(huge)
+    with pytest.raises(ValueError, match="does not exist"):
+        geodesic_distances(huge, intrinsic_dim=1, sources=[9])
+
+
+def test_small_sets_work_with_default_parameters():
+    for n_points in (4, 8, 12):
+        points = np.random.default_rng(n_points).random((n_points, 2))
+        embedding = PTU().fit_transform(points)
+        exact = np.linalg.norm(points[:, None] - points[None], axis=2)
+        found = np.linalg.norm(embedding[:, None] - embedding[None], axis=2)
+        np.testing.assert_allclose(found, exact, atol=1e-12)
+
+
+def test_integers_and_lists_are_taken():
+    assert check_points([[1, 2], [3, 4], [5, 7]]).dtype == np.float64
+    assert check_points(GOOD.astype(np.float32)).dtype == np.float32
+    assert check_points(GOOD.astype(np.float16)).dtype == np.float64
+
+
+def test_a_finite_sum_is_not_needed():
+    points = np.array([[1e308, 0.0], [1e308, 1.0], [1e308, 2.0]])
+    np.testing.assert_array_equal(check_points(points), points)
