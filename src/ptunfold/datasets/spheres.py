@@ -39,7 +39,8 @@ def petals(
     polar, azimuth = kept[:n_points].T
     directions = _on_sphere(polar, azimuth)
     points = directions * (1 + noise * rng.standard_normal((n_points, 1)))
-    return spherical_dataset(directions, lift(points, n_features, rng), azimuth)
+    color = np.mod(azimuth + np.pi / 4, 2 * np.pi)  # starts between two petals, not inside one
+    return spherical_dataset(directions, lift(points, n_features, rng), color)
 
 
 def spherical_cap(
