@@ -53,10 +53,15 @@ def unfold(
     components = members_of_components(geometry)
     pieces = []
     for nodes in components:
-        distances = distances_among(
-            geometry.connection, nodes, dtype=points.dtype, n_jobs=n_jobs, progress=progress
+        one_way = distances_among(
+            geometry.connection,
+            nodes,
+            dtype=points.dtype,
+            symmetric=False,
+            n_jobs=n_jobs,
+            progress=progress,
         )
-        pieces.append(_embed(distances, n_components, progress))
+        pieces.append(_embed(one_way, n_components, n_jobs, progress))
     coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
     places = side_by_side([piece.coordinates for piece in pieces])
     for nodes, place in zip(components, places, strict=True):
@@ -113,13 +118,17 @@ def members_of_components(geometry: Geometry) -> list[IntArray]:
     return [np.flatnonzero(geometry.labels == label) for label in range(n_components)]
 
 
-def _embed(distances: FloatArray, n_components: int, progress: bool) -> Embedding:
+def _embed(
+    distances: FloatArray, n_components: int, n_jobs: int | None, progress: bool
+) -> Embedding:
     """Embed one component; m points fill at most m - 1 dimensions, the rest is 0."""
     n_filled = min(n_components, len(distances) - 1)
     coordinates = np.zeros((len(distances), n_components), dtype=distances.dtype)
     eigenvalues = np.zeros(n_components)
     if n_filled:
-        embedding = classical_mds(distances, n_filled, overwrite=True, progress=progress)
+        embedding = classical_mds(
+            distances, n_filled, overwrite=True, n_jobs=n_jobs, progress=progress
+        )
         coordinates[:, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
     return Embedding(coordinates, eigenvalues)

@@ -9,7 +9,6 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, classical_mds
 from ptunfold.datasets import s_with_hole
-from ptunfold.embedding import classical
 from ptunfold.embedding.layout import side_by_side
 
 
@@ -80,17 +79,6 @@ def test_input_is_left_alone_unless_it_may_be_overwritten():
     overwritten = classical_mds(exact, 2, overwrite=True)
     assert not np.array_equal(exact, copy)
     np.testing.assert_array_equal(kept.coordinates, overwritten.coordinates)
-
-
-def test_dense_solver_steps_in_where_the_iteration_fails(monkeypatch):
-    def gives_up(*args, **kwargs):
-        raise classical.ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
-
-    points = cloud(600, 2)
-    expected = classical_mds(cdist(points, points), 2).coordinates
-    monkeypatch.setattr(classical, "eigsh", gives_up)
-    found = classical_mds(cdist(points, points), 2).coordinates
-    np.testing.assert_allclose(found, expected, atol=1e-9)
 
 
 @pytest.mark.parametrize("broken", [np.ones((3, 4)), np.full((4, 4), np.inf)])

@@ -7,16 +7,31 @@ from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 
 from joblib import effective_n_jobs
 
+from ptunfold.kernels.lanes import LANES
+from ptunfold.kernels.tiles import TILE
 from ptunfold.progress import stage
 
 _MOST_SOURCES = 32
-_MOST_VALUES = 1 << 21
+_MOST_BATCHES = 8
+_MOST_VALUES = 1 << 22
 
 
 def plan_blocks(n_sources: int, n_points: int) -> list[slice]:
     """Cut a list of sources into blocks, each small enough to take well under a second."""
     size = min(max(_MOST_VALUES // n_points, 1), _MOST_SOURCES)
     return [slice(start, min(start + size, n_sources)) for start in range(0, n_sources, size)]
+
+
+def plan_batches(n_points: int) -> list[slice]:
+    """Cut all points into blocks of whole batches."""
+    batches = min(max(_MOST_VALUES // (n_points * LANES), 1), _MOST_BATCHES)
+    size = batches * LANES
+    return [slice(start, min(start + size, n_points)) for start in range(0, n_points, size)]
+
+
+def plan_tiles(n_points: int) -> list[slice]:
+    """Cut the rows of a square matrix into blocks of whole tiles."""
+    return [slice(start, min(start + TILE, n_points)) for start in range(0, n_points, TILE)]
 
 
 def run_blocks(

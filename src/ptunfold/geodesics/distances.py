@@ -7,13 +7,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ptunfold.geodesics.blocks import plan_blocks, run_blocks
+from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.blocks import plan_batches, plan_blocks, plan_tiles, run_blocks
+from ptunfold.geometry.components import component_labels
+from ptunfold.kernels.batches import batch_rows
 from ptunfold.kernels.development import one_way_rows
 from ptunfold.kernels.paths import tree_lengths
+from ptunfold.kernels.tiles import symmetrize_rows
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
 
-_TILE = 512
+_BUCKET_WIDTH = 0.7  # of the median edge length (benchmarks/lanes.py)
 
 
 def transport_distances(
@@ -62,8 +66,18 @@ def transport_distances(
     """
     n_points = connection.graph.n_points
     if sources is None:
-        everyone = np.arange(n_points)
-        return distances_among(connection, everyone, dtype=dtype, n_jobs=n_jobs, progress=progress)
+        labels = component_labels(connection.graph)
+        if labels.max() == 0:
+            return distances_among(
+                connection, np.arange(n_points), dtype=dtype, n_jobs=n_jobs, progress=progress
+            )
+        distances = np.full((n_points, n_points), np.inf, dtype=dtype)
+        for label in range(labels.max() + 1):
+            nodes = np.flatnonzero(labels == label)
+            distances[np.ix_(nodes, nodes)] = distances_among(
+                connection, nodes, dtype=dtype, n_jobs=n_jobs, progress=progress
+            )
+        return distances
     sources = check_sources(sources, n_points)
     distances = np.empty((len(sources), n_points), dtype=dtype)
 
@@ -82,21 +96,54 @@ def distances_among(
     nodes: IntArray,
     *,
     dtype: DTypeLike = np.float64,
+    symmetric: bool = True,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> FloatArray:
-    """Estimate all geodesic distances among ``nodes``, as a symmetric matrix in their order."""
-    n_points = connection.graph.n_points
+    """Estimate all geodesic distances in a component.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    nodes : (n_nodes,) int
+        All nodes of one component; the matrix has their order.
+    symmetric : bool
+        Average the two directions. Otherwise row i has the distances towards i, one way.
+    dtype, n_jobs, progress
+        As in :func:`transport_distances`.
+    """
+    arrangement = arrange(connection, nodes)
+    laid_out, position = arrangement.connection, arrangement.position
+    graph = laid_out.graph
+    per_width = 1 / (_BUCKET_WIDTH * np.median(graph.lengths)) if graph.n_edges else 1.0
+    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
     distances = np.empty((len(nodes), len(nodes)), dtype=dtype)
-    skipped = np.empty((0, n_points))
+    # The caller's nodes by the place they have in the layout; copies share a place.
+    by_place = np.argsort(position, kind="stable")
+    first_of_place = np.searchsorted(position[by_place], np.arange(graph.n_points + 1))
 
     def one_way(block: slice) -> None:
-        inward = np.empty((block.stop - block.start, n_points))
-        one_way_rows(*_arrays(connection), nodes[block], inward, skipped)
-        distances[block] = inward[:, nodes]
+        rows = np.empty((block.stop - block.start, len(nodes)), dtype=dtype)
+        batch_rows(
+            graph.indptr,
+            graph.indices,
+            graph.lengths,
+            back,
+            laid_out.steps,
+            laid_out.rotations.ravel(),
+            block.start,
+            per_width,
+            position,
+            rows,
+        )
+        callers = slice(first_of_place[block.start], first_of_place[block.stop])
+        members = by_place[callers]
+        distances[members] = rows[position[members] - block.start]
 
-    run_blocks(one_way, plan_blocks(len(nodes), n_points), n_jobs=n_jobs, progress=progress)
-    symmetrize(distances)
+    run_blocks(one_way, plan_batches(graph.n_points), n_jobs=n_jobs, progress=progress)
+    if symmetric:
+        symmetrize(distances, n_jobs=n_jobs)
     return distances
 
 
@@ -132,15 +179,23 @@ def graph_distances(
     return rows
 
 
-def symmetrize(matrix: FloatArray) -> None:
-    """Replace a square matrix by the mean of itself and its transpose, in place."""
-    for start in range(0, len(matrix), _TILE):
-        rows = slice(start, start + _TILE)
-        for other in range(start, len(matrix), _TILE):
-            columns = slice(other, other + _TILE)
-            mean = 0.5 * (matrix[rows, columns] + matrix[columns, rows].T)
-            matrix[rows, columns] = mean
-            matrix[columns, rows] = mean.T
+def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None = None) -> None:
+    """Replace a square matrix by the mean of itself and its transpose, in place.
+
+    Parameters
+    ----------
+    matrix : (n, n)
+        Overwritten.
+    squared : bool
+        Square the means in the same pass.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+
+    def handle(rows: slice) -> None:
+        symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)
+
+    run_blocks(handle, plan_tiles(len(matrix)), n_jobs=n_jobs)
 
 
 def _arrays(connection: Connection) -> tuple[Any, ...]:

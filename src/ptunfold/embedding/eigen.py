@@ -1,0 +1,147 @@
+"""The largest eigenpairs of a centred matrix of squared distances, in few passes over it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from scipy import linalg
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
+
+from ptunfold.types import FloatArray
+
+# Below this size a dense solver is quicker than an iterative one.
+_MOST_DENSE = 400
+_EXTRA_VECTORS = 6
+_MOST_BLOCKS = 12
+_MOST_RESTARTS = 8
+_CHUNK = 1024
+
+
+def gram_product(squares: FloatArray, vectors: FloatArray) -> FloatArray:
+    """Multiply vectors by the Gram matrix -½ J S J, J = I - 11ᵗ/n, without forming it.
+
+    Parameters
+    ----------
+    squares : (n_points, n_points) float32 or float64
+        Squared distances S, symmetric.
+    vectors : (n_points, n_vectors) float64
+        What to multiply.
+
+    Returns
+    -------
+    product : (n_points, n_vectors) float64
+    """
+    centred = vectors - vectors.mean(axis=0)
+    n_vectors = centred.shape[1]
+    if squares.dtype == np.float32:
+        # The rounding of the vectors goes along as vectors of its own: the matrix is read once,
+        # and only its own precision counts.
+        rounded = centred.astype(np.float32)
+        factor = np.hstack((rounded, (centred - rounded).astype(np.float32)))
+    else:
+        factor = centred
+    product = np.zeros((len(squares), factor.shape[1]))
+    for start in range(0, len(squares), _CHUNK):
+        # Sums of this many terms in the dtype of the matrix, their total in float64.
+        chunk = slice(start, start + _CHUNK)
+        product += squares[:, chunk] @ factor[chunk]
+    product = (
+        product[:, :n_vectors] + product[:, n_vectors:] if len(factor.T) > n_vectors else product
+    )
+    return -0.5 * (product - product.mean(axis=0))
+
+
+def largest_eigenpairs(
+    squares: FloatArray, n_components: int, bar: Any
+) -> tuple[FloatArray, FloatArray]:
+    """Find the largest eigenvalues of the Gram matrix and their eigenvectors.
+
+    A block Krylov method with Rayleigh-Ritz projection: the largest *algebraic* eigenvalues are
+    found, however negative others are. It stops when the residuals of all wanted pairs are at the
+    level of rounding, starts again from the best vectors when its space is full, and hands over to
+    ARPACK, and at last to a dense solver, if that does not help.
+
+    Parameters
+    ----------
+    squares : (n_points, n_points) float32 or float64
+        Squared distances, symmetric. May be overwritten.
+    n_components : int
+        The number of pairs.
+    bar : progress bar
+        Advanced with every pass over the matrix.
+
+    Returns
+    -------
+    eigenvalues : (n_components,) float64
+        Descending.
+    eigenvectors : (n_points, n_components) float64
+        As columns.
+    """
+    n_points = len(squares)
+    n_block = n_components + _EXTRA_VECTORS
+    if n_points <= max(_MOST_DENSE, 4 * n_block):
+        return _dense(squares, n_components)
+
+    def multiply(vectors: FloatArray) -> FloatArray:
+        bar.update()
+        return gram_product(squares, vectors)
+
+    start = np.random.default_rng(0).standard_normal((n_points, n_block))
+    tolerance = 1e-11 if squares.dtype == np.float64 else 1e-7
+    for _ in range(_MOST_RESTARTS):
+        values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
+        if residual <= tolerance:
+            return values, vectors
+    if residual <= 1e3 * tolerance:
+        return values, vectors  # as far as rounding lets it come
+    try:
+        operator = LinearOperator(
+            squares.shape,
+            lambda vector: multiply(vector.reshape(-1, 1)).ravel(),
+            dtype=np.float64,
+        )
+        values, vectors = eigsh(operator, n_components, which="LA", v0=start[:, 0])
+        return values[::-1], vectors[:, ::-1]
+    except ArpackNoConvergence:
+        return _dense(squares, n_components)
+
+
+def _krylov(
+    multiply: Any, start: FloatArray, n_components: int, tolerance: float
+) -> tuple[FloatArray, FloatArray, FloatArray, float]:
+    """Build one block Krylov space; return the best pairs, vectors to restart from, the residual.
+
+    The residual is the largest of the wanted pairs', relative to the largest eigenvalue.
+    """
+    block, _ = np.linalg.qr(start - start.mean(axis=0))
+    basis, images = block, np.empty((len(block), 0))
+    while True:
+        image = multiply(block)
+        images = np.hstack((images, image))
+        projected = basis.T @ images
+        ritz_values, ritz_vectors = np.linalg.eigh(0.5 * (projected + projected.T))
+        best = ritz_vectors[:, ::-1][:, : start.shape[1]]
+        values = ritz_values[::-1][:n_components]
+        wanted = best[:, :n_components]
+        vectors = basis @ wanted
+        residuals = np.linalg.norm(images @ wanted - vectors * values, axis=0)
+        residual = float(residuals.max() / np.abs(ritz_values).max())
+        n_blocks = basis.shape[1] // start.shape[1]
+        if residual <= tolerance or n_blocks == _MOST_BLOCKS:
+            return values, vectors, basis @ best, residual
+        for _ in range(2):  # once is not enough for orthogonality to rounding
+            image = image - basis @ (basis.T @ image)
+        block, _ = np.linalg.qr(image)
+        block = block - basis @ (basis.T @ block)
+        block, _ = np.linalg.qr(block)
+        basis = np.hstack((basis, block))
+
+
+def _dense(squares: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:
+    gram = squares.astype(np.float64)
+    means = gram.mean(axis=0)
+    gram = -0.5 * (gram - means - means[:, None] + means.mean())
+    last = len(gram) - 1
+    values, vectors = linalg.eigh(gram, subset_by_index=(last - n_components + 1, last))
+    return values[::-1], vectors[:, ::-1]

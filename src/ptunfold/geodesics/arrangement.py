@@ -1,0 +1,170 @@
+"""A component made ready for batches: its own nodes, no copies, neighbours next to each other."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.spatial import cKDTree
+
+from ptunfold.kernels.paths import tree_lengths
+from ptunfold.types import Connection, FloatArray, Graph, IntArray
+
+_N_BEACONS = 6
+
+
+@dataclass(frozen=True, eq=False)
+class Arrangement:
+    """A connected connection in a good order.
+
+    Attributes
+    ----------
+    connection : Connection
+        One node for each distinct place, neighbours at neighbouring indices.
+    position : (n_nodes,) int64
+        The node of ``connection`` that stands for each of the caller's nodes.
+    """
+
+    connection: Connection
+    position: IntArray
+
+
+def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
+    """Take a component out of a connection and lay it out for the batches.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps of the whole graph.
+    nodes : (n_nodes,) int
+        All nodes of one component.
+    """
+    part = _restrict(connection, nodes)
+    # No length may vanish when it is added to a distance; such edges join copies of a point.
+    farthest = _lengths_from(part.graph, 0).max()
+    part, copy_of = _merge_copies(part, 4 * np.finfo(np.float64).eps * farthest)
+    place = np.argsort(_neighborly_order(part.graph))
+    return Arrangement(_renumber(part, place), place[copy_of])
+
+
+def _lengths_from(graph: Graph, source: int) -> FloatArray:
+    rows = np.empty((1, graph.n_points))
+    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([source]), rows)
+    return rows[0]
+
+
+def _restrict(connection: Connection, nodes: IntArray) -> Connection:
+    """Keep some nodes, numbered as listed, and the edges between them."""
+    graph = connection.graph
+    place = np.full(graph.n_points, -1)
+    place[nodes] = np.arange(len(nodes))
+    kept = (place[graph.tails] >= 0) & (place[graph.indices] >= 0)
+    return _connection(
+        len(nodes),
+        place[graph.tails[kept]],
+        place[graph.indices[kept]],
+        graph.lengths[kept],
+        connection.rotations[kept],
+        connection.steps[kept],
+    )
+
+
+def _renumber(connection: Connection, place: IntArray) -> Connection:
+    """Move each node to its place."""
+    graph = connection.graph
+    return _connection(
+        graph.n_points,
+        place[graph.tails],
+        place[graph.indices],
+        graph.lengths,
+        connection.rotations,
+        connection.steps,
+    )
+
+
+def _connection(
+    n_points: int,
+    tails: IntArray,
+    heads: IntArray,
+    lengths: FloatArray,
+    rotations: FloatArray,
+    steps: FloatArray,
+) -> Connection:
+    """Sort directed edges into a connection."""
+    order = np.lexsort((heads, tails))
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
+    graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
+    return Connection(graph, rotations[order], steps[order])
+
+
+def _neighborly_order(graph: Graph) -> IntArray:
+    """Order the nodes so that those near on the graph are near in the list, (n_points,).
+
+    Distances to a few far-apart beacons are coordinates along the sheet; a k-d tree lists the
+    nodes leaf by leaf.
+    """
+    beacon = int(_lengths_from(graph, 0).argmax())
+    coordinates: list[FloatArray] = []
+    for _ in range(min(_N_BEACONS, graph.n_points)):
+        coordinates.append(_lengths_from(graph, beacon))
+        beacon = int(np.min(coordinates, axis=0).argmax())
+    return cKDTree(np.column_stack(coordinates), leafsize=8).indices
+
+
+def _merge_copies(connection: Connection, tiny: float) -> tuple[Connection, IntArray]:
+    """Merge nodes that are joined by edges no longer than ``tiny``.
+
+    Their edges are carried to one of them, the representative. Returns the merged connection and
+    the node in it that stands for each node.
+    """
+    graph = connection.graph
+    joins = graph.lengths <= tiny
+    if not joins.any():
+        return connection, np.arange(graph.n_points)
+    pairs = (np.ones(joins.sum()), (graph.tails[joins], graph.indices[joins]))
+    matrix = sparse.coo_array(pairs, shape=(graph.n_points, graph.n_points))
+    n_places, copy_of = csgraph.connected_components(matrix, directed=False)
+    turns = _turns_to_representative(connection, np.flatnonzero(joins), copy_of)
+
+    tails, heads = copy_of[graph.tails], copy_of[graph.indices]
+    kept = np.flatnonzero(tails != heads)
+    # Of parallel edges the shortest stays, in both directions the same one.
+    low, high = np.minimum(tails[kept], heads[kept]), np.maximum(tails[kept], heads[kept])
+    twin = np.minimum(kept, graph.reverse[kept])
+    order = np.lexsort((twin, graph.lengths[kept], tails[kept] > heads[kept], high, low))
+    key = np.stack((low, high, tails[kept] > heads[kept]))[:, order]
+    is_first = np.ones(len(order), dtype=bool)
+    is_first[1:] = (np.diff(key, axis=1) != 0).any(axis=0)
+    kept = kept[order[is_first]]
+    turn = turns[graph.tails[kept]]
+    turn_back = turns[graph.indices[kept]].transpose(0, 2, 1)
+    merged = _connection(
+        n_places,
+        tails[kept],
+        heads[kept],
+        graph.lengths[kept],
+        turn @ connection.rotations[kept] @ turn_back,
+        np.einsum("eij,ej->ei", turn, connection.steps[kept]),
+    )
+    return merged, copy_of.astype(np.int64)
+
+
+def _turns_to_representative(
+    connection: Connection, joins: IntArray, copy_of: IntArray
+) -> FloatArray:
+    """Find the rotation from the frame of each node to that of its representative, (n, d, d)."""
+    graph = connection.graph
+    turns = np.zeros((graph.n_points, connection.intrinsic_dim, connection.intrinsic_dim))
+    _, representatives = np.unique(copy_of, return_index=True)
+    turns[representatives] = np.eye(connection.intrinsic_dim)
+    is_known = np.zeros(graph.n_points, dtype=bool)
+    is_known[representatives] = True
+    while not is_known.all():
+        edges = joins[is_known[graph.tails[joins]] & ~is_known[graph.indices[joins]]]
+        reached, first = np.unique(graph.indices[edges], return_index=True)
+        edges = edges[first]
+        turns[reached] = turns[graph.tails[edges]] @ connection.rotations[edges]
+        is_known[reached] = True
+    return turns

@@ -1,0 +1,251 @@
+"""Distances from batches of neighbouring sources, which have nearly the same shortest paths.
+
+Every node has a row of lanes, one for each source of the batch, and all of them are relaxed at
+once. The graph must be connected and its edges longer than rounding; `arrange` sees to both.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+from ptunfold.kernels.lanes import (
+    ALL_LANES,
+    LANES,
+    combine,
+    improve,
+    improved,
+    lowest,
+    norm,
+    sharing,
+)
+
+_N_BUCKETS = 2048
+_VISITS_KEPT = 4  # a node; more are only slower
+_TILE = 16
+
+
+# The queue holds nodes by priority, in buckets of equal width and one for all that comes later.
+# Buckets are doubly linked lists: ``first`` (n_buckets + 1,) starts them, ``after`` and ``before``
+# (n,) link them, ``bucket`` (n,) tells where a node is, -1 if nowhere, ``key`` (n,) its priority.
+
+
+@njit(nogil=True, cache=True)
+def _insert(first, after, before, bucket, node, place):
+    follower = first[place]
+    after[node] = follower
+    before[node] = -1
+    if follower >= 0:
+        before[follower] = node
+    first[place] = node
+    bucket[node] = place
+
+
+@njit(nogil=True, cache=True)
+def _start_again(first, after, before, bucket, key, per_width):
+    """Spread the nodes that were left for later over the buckets; return the new origin."""
+    origin = np.inf
+    node = first[_N_BUCKETS]
+    while node >= 0:
+        origin = min(origin, key[node])
+        node = after[node]
+    node = first[_N_BUCKETS]
+    first[_N_BUCKETS] = -1
+    while node >= 0:
+        following = after[node]
+        place = min((key[node] - origin) * per_width, _N_BUCKETS)
+        _insert(first, after, before, bucket, node, np.int64(place))
+        node = following
+    return origin
+
+
+@njit(nogil=True, cache=True)
+def shortest_paths(
+    indptr,
+    indices,
+    lengths,
+    back,
+    sources,
+    per_width,
+    first,
+    after,
+    before,
+    bucket,
+    key,
+    labels,
+    parents,
+    visits,
+):
+    """Find the shortest path from each node to each source.
+
+    ``labels`` (n, LANES) become the lengths, ``parents`` (n, LANES) uint16 the next node, as its
+    place in the list of neighbours; ``back`` (E,) uint16 is the place of each edge's tail in the
+    list of its head. Labels are corrected until nothing improves, so the order of the visits
+    changes the time and not the lengths. ``visits`` records the order; returns their number.
+    """
+    labels[:] = np.inf
+    for lane in range(LANES):
+        source = sources[lane]
+        labels[source, lane] = 0.0
+        key[source] = 0.0
+        if bucket[source] < 0:
+            _insert(first, after, before, bucket, source, 0)
+    n_visits = 0
+    origin = 0.0
+    current = 0
+    while True:
+        while current < _N_BUCKETS and first[current] < 0:
+            current += 1
+        if current == _N_BUCKETS:
+            if first[_N_BUCKETS] < 0:
+                return n_visits
+            origin = _start_again(first, after, before, bucket, key, per_width)
+            current = 0
+            continue
+        node = np.int64(first[current])
+        follower = after[node]
+        first[current] = follower
+        if follower >= 0:
+            before[follower] = -1
+        bucket[node] = -1
+        if n_visits < len(visits):
+            visits[n_visits] = node
+            n_visits += 1
+        for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + 1])):
+            head = np.int64(indices[edge])
+            length = lengths[edge]
+            if improved(labels, node, head, length) == 0:
+                continue
+            least = improve(labels, node, head, length, parents, back[edge])
+            place = np.int64(min((least - origin) * per_width, _N_BUCKETS))
+            # Written out, because a call here would count references to all arrays every time.
+            if bucket[head] >= 0:
+                if key[head] <= least:
+                    continue
+                leader, follower = before[head], after[head]
+                if leader >= 0:
+                    after[leader] = follower
+                else:
+                    first[bucket[head]] = follower
+                if follower >= 0:
+                    before[follower] = leader
+            key[head] = least
+            follower = first[place]
+            after[head] = follower
+            before[head] = -1
+            if follower >= 0:
+                before[follower] = head
+            first[place] = head
+            bucket[head] = place
+
+
+@njit(nogil=True, cache=True)
+def develop(indptr, indices, steps, rotations, sources, parents, visits, n_visits, ready, vectors):
+    """Unfold the shortest path from each node to each source into the tangent space of the node.
+
+    ``vectors`` (n * d, LANES) becomes the source as seen from the node, ``ready`` (n,) the mask of
+    lanes in which that is done. A node can be unfolded once its parent is, and a parent was
+    visited before the node that it gave a label to: one pass over the visits is enough.
+    ``rotations`` is flat.
+    """
+    dim = steps.shape[1]
+    ready[:] = 0
+    for lane in range(LANES):
+        source = sources[lane]
+        ready[source] |= np.int64(1) << lane
+        for row in range(dim):
+            vectors[source * dim + row, lane] = 0.0
+    n_unfolded = 0
+    for node in range(len(ready)):
+        n_unfolded += ready[node] == ALL_LANES
+    while n_unfolded < len(ready):
+        # The visits, and after them all nodes: a list that was cut short must not end in a loop.
+        for position in range(n_visits + len(ready)):
+            node = np.int64(visits[position] if position < n_visits else position - n_visits)
+            done = ready[node]
+            missing = ALL_LANES & ~done
+            if missing == 0:
+                continue
+            while missing != 0:
+                parent = parents[node, lowest(missing)]
+                edge = np.int64(indptr[node] + parent)
+                neighbor = np.int64(indices[edge])
+                lanes = sharing(parents, node, parent) & missing
+                missing &= ~lanes
+                lanes &= ready[neighbor]
+                if lanes != 0:
+                    for row in range(dim):
+                        combine(
+                            vectors,
+                            node * dim + row,
+                            steps[edge, row],
+                            rotations,
+                            (edge * dim + row) * dim,
+                            neighbor * dim,
+                            dim,
+                            lanes,
+                        )
+                    done |= lanes
+            ready[node] = done
+            n_unfolded += done == ALL_LANES
+
+
+@njit(nogil=True, cache=True)
+def batch_rows(indptr, indices, lengths, back, steps, rotations, start, per_width, position, rows):
+    """Fill ``rows`` with the distances from consecutive sources, estimated towards the source.
+
+    The sources are ``start`` to ``start + len(rows)``; ``rows`` (s, m) has a column for each entry
+    of ``position`` (m,), the node of the graph that it stands for.
+    """
+    n_points = len(indptr) - 1
+    dim = steps.shape[1]
+    first = np.full(_N_BUCKETS + 1, -1, dtype=np.int32)
+    after = np.empty(n_points, dtype=np.int32)
+    before = np.empty(n_points, dtype=np.int32)
+    bucket = np.full(n_points, -1, dtype=np.int32)
+    key = np.empty(n_points)
+    labels = np.empty((n_points, LANES))
+    parents = np.empty((n_points, LANES), dtype=np.uint16)
+    vectors = np.empty((n_points * dim, LANES))
+    ready = np.empty(n_points, dtype=np.int64)
+    visits = np.empty(_VISITS_KEPT * n_points, dtype=np.int32)
+    sources = np.empty(LANES, dtype=np.int64)
+    for row in range(0, len(rows), LANES):
+        n_sources = min(LANES, len(rows) - row)
+        for lane in range(LANES):
+            sources[lane] = start + row + min(lane, n_sources - 1)
+        n_visits = shortest_paths(
+            indptr,
+            indices,
+            lengths,
+            back,
+            sources,
+            per_width,
+            first,
+            after,
+            before,
+            bucket,
+            key,
+            labels,
+            parents,
+            visits,
+        )
+        develop(
+            indptr,
+            indices,
+            steps,
+            rotations,
+            sources,
+            parents,
+            visits,
+            n_visits,
+            ready,
+            vectors,
+        )
+        for node in range(n_points):
+            norm(labels, node, vectors, node * dim, dim)
+        for tile in range(0, len(position), _TILE):
+            end = min(tile + _TILE, len(position))
+            for lane in range(n_sources):
+                for column in range(tile, end):
+                    rows[row + lane, column] = labels[position[column], lane]
