@@ -1,5 +1,8 @@
 """PTU as a scikit-learn estimator."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -12,7 +15,14 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
-from ptunfold import PTU
+from ptunfold import (
+    PTU,
+    build_graph,
+    connect,
+    estimate_frames,
+    geodesic_distances,
+    transport_distances,
+)
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 
 
@@ -143,3 +153,79 @@ def test_progress_shows_one_bar_for_each_long_stage(sheet, capsys):
         assert name in shown
     PTU(progress=False).fit(sheet.points)
     assert capsys.readouterr().err == ""
+
+
+@pytest.mark.parametrize(
+    ("parameters", "stages"),
+    [
+        ({"step": "projection"}, {"step": "projection"}),
+        ({"tangent_center": "point"}, {"tangent_center": "point"}),
+        ({"graph": "mutual"}, {"graph": "mutual"}),
+        ({"n_neighbors": 7}, {"n_neighbors": 7}),
+        ({"radius": 0.4}, {"radius": 0.4}),
+        ({"tangent_neighbors": 9}, {"tangent_neighbors": 9}),
+    ],
+)
+def test_every_parameter_reaches_its_stage(sheet, parameters, stages):
+    """The estimator equals the stages called by hand, and differs from its own default."""
+    graph = build_graph(
+        sheet.points,
+        stages.get("n_neighbors", 10),
+        graph=stages.get("graph", "knn"),
+        radius=stages.get("radius"),
+    )
+    frames = estimate_frames(
+        sheet.points,
+        graph,
+        stages.get("tangent_neighbors", 15),
+        tangent_center=stages.get("tangent_center", "mean"),
+    )
+    connection = connect(sheet.points, graph, frames, stages.get("step", "chord"))
+    expected = transport_distances(connection)
+    np.testing.assert_array_equal(PTU(**parameters).fit(sheet.points).distances(), expected)
+    np.testing.assert_array_equal(geodesic_distances(sheet.points, **parameters), expected)
+    assert not np.array_equal(geodesic_distances(sheet.points), expected)
+
+
+def test_fit_transform_takes_a_graph(sheet):
+    graph = build_graph(sheet.points, 7)
+    with_graph = PTU().fit_transform(sheet.points, graph=graph)
+    np.testing.assert_array_equal(with_graph, PTU(n_neighbors=7).fit_transform(sheet.points))
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_ctrl_c_ends_within_a_second_and_leaves_no_threads():
+    script = """
+import os, signal, threading, time
+from ptunfold import (
+    PTU,
+    build_graph,
+    connect,
+    estimate_frames,
+    geodesic_distances,
+    transport_distances,
+)
+from ptunfold.datasets import swiss_roll
+PTU(n_jobs=2).fit(swiss_roll(500).points)
+points = swiss_roll(12000).points
+before = threading.active_count()
+times = []
+def interrupt():
+    times.append(time.time())
+    os.kill(os.getpid(), signal.SIGINT)
+timer = threading.Timer(0.9, interrupt)
+timer.start()
+try:
+    PTU(n_jobs=2).fit(points)
+    print("finished")
+except KeyboardInterrupt:
+    timer.join()
+    print(time.time() - times[0], threading.active_count() - before)
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    waited, n_threads = done.stdout.split()
+    assert float(waited) < 1.0
+    assert n_threads == "0"

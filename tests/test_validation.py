@@ -5,7 +5,15 @@ import pandas as pd
 import pytest
 from scipy import sparse
 
-from ptunfold import PTU, build_graph, geodesic_distances
+from ptunfold import (
+    PTU,
+    build_graph,
+    connect,
+    estimate_frames,
+    geodesic_distances,
+    transport_distances,
+)
+from ptunfold.datasets import flat_square
 from ptunfold.validation import check_points
 
 GOOD = np.random.default_rng(0).random((40, 3))
@@ -30,6 +38,10 @@ BAD_POINTS = [
     (np.ones((40, 3)), ValueError, "all 40 points of X are equal"),
     (GOOD[:, 0], ValueError, r"X has 1 dimension.*X.reshape"),
     (GOOD[:, 0].tolist(), ValueError, r"X has 1 dimension.*X.reshape"),
+    (None, ValueError, "X has 0 dimension"),
+    ([[1.0, 2.0], [3.0]], ValueError, "rows of X have different lengths"),
+    ((GOOD * 1e19).astype(np.float32), ValueError, "too far from 1 for squares in float32"),
+    (GOOD * 1e-160, ValueError, "too far from 1 for squares in float64; divide X by"),
     (GOOD[None], ValueError, r"X has 3 dimension.*X.reshape"),
     (np.full((40, 3), "a"), ValueError, "X holds text.*encode"),
     ([["a", "b"]] * 40, ValueError, "X holds text.*encode"),
@@ -55,6 +67,8 @@ BAD_PARAMETERS = [
     ({"radius": np.nan}, "radius=nan is not a positive number"),
     ({"radius": "wide"}, "radius='wide' is not a positive number"),
     ({"graph": "knm"}, 'graph=\'knm\' is not known; choose one of "knn", "mutual", "radius"'),
+    ({"n_jobs": 0}, "n_jobs=0 is not a number of threads"),
+    ({"n_jobs": "two"}, "n_jobs='two' is not a number of threads"),
     ({"step": "arch"}, "step='arch' is not known; choose one of"),
     ({"tangent_center": None}, "tangent_center=None is not known; choose one of"),
     ({"disconnected": "ignore"}, "disconnected='ignore' is not known; choose one of"),
@@ -66,6 +80,8 @@ BAD_GRAPHS = [
     (own_graph(-1.0), ValueError, "1 negative edge length"),
     (own_graph(np.nan), ValueError, "1 NaN or infinite edge length"),
     (own_graph(np.inf), ValueError, "1 NaN or infinite edge length"),
+    (own_graph().tobsr((4, 4)), ValueError, "the BSR format.*pass a CSR"),
+    (own_graph().todia(), ValueError, "the DIA format.*pass a CSR"),
     (own_graph().astype(bool), ValueError, 'not edge lengths.*mode="distance"'),
     (np.ones((40, 40)), TypeError, "a SciPy sparse matrix of edge lengths is needed"),
     ([[1, 2]], TypeError, "graph is a list"),
@@ -110,6 +126,35 @@ def test_bad_graphs(graph, kind, message):
 def test_bad_sources(sources):
     with pytest.raises(ValueError, match=r"sources must be|does not exist|not the index"):
         geodesic_distances(GOOD, sources=sources)
+
+
+def test_no_kind_of_graph_at_all():
+    with pytest.raises(ValueError, match="graph=None is not known; choose one of"):
+        PTU(graph=None).fit(GOOD)
+
+
+def test_more_dimensions_than_points():
+    points = np.random.default_rng(0).random((10, 20))
+    with pytest.raises(
+        ValueError, match="intrinsic_dim=12 needs more than 12 points, but X has 10"
+    ):
+        PTU(intrinsic_dim=12).fit(points)
+
+
+def test_a_dtype_that_cannot_hold_distances():
+    graph = build_graph(GOOD)
+    connection = connect(GOOD, graph, estimate_frames(GOOD, graph))
+    with pytest.raises(ValueError, match="cannot hold distances"):
+        transport_distances(connection, dtype=int)
+
+
+def test_extents_at_the_limit_still_work():
+    sheet = flat_square(300).points
+    for points, tolerance in ((sheet * 1e130, 1e-9), ((sheet * 1e14).astype(np.float32), 1e-5)):
+        embedding = PTU().fit_transform(points).astype(np.float64)
+        exact = np.linalg.norm(points[:, None] - points[None], axis=2)
+        found = np.linalg.norm(embedding[:, None] - embedding[None], axis=2)
+        assert np.abs(found - exact).max() <= tolerance * exact.max()
 
 
 def test_unknown_parameters_are_refused():

@@ -9,9 +9,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from ptunfold.geodesics.distances import transport_distances
 from ptunfold.geodesics.paths import unfold_path
-from ptunfold.pipeline import unfold
+from ptunfold.pipeline import mark_left_out, unfold
 from ptunfold.types import FloatArray, Path
-from ptunfold.validation import check_points, check_settings
+from ptunfold.validation import check_points, check_settings, check_sources
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -124,9 +124,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional
-            Edge lengths of a proximity graph of your own; ``n_neighbors``, ``radius`` and the
-            parameter ``graph`` are not used then. The lengths decide which paths are shortest;
-            the unfolding itself is measured on the points.
+            Edge lengths of a proximity graph of your own, or a :class:`Graph`; ``n_neighbors``,
+            ``radius`` and the parameter ``graph`` are not used then. The lengths decide which
+            paths are shortest; the unfolding itself is measured on the points.
 
         Returns
         -------
@@ -145,6 +145,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             tangent_center=self.tangent_center,
             step=self.step,
             disconnected=self.disconnected,
+            n_jobs=self.n_jobs,
         )
         geometry, embedding = unfold(
             points, settings, self.n_components, n_jobs=self.n_jobs, progress=self.progress
@@ -205,16 +206,20 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Returns
         -------
         distances : (n_sources, n_points)
-            Infinite where no path leads.
+            Infinite where no path leads, NaN for points that were left out.
         """
         check_is_fitted(self)
-        return transport_distances(
+        if sources is not None:
+            sources = check_sources(sources, self.graph_.n_points)
+        distances = transport_distances(
             self.connection_,
             sources,
             dtype=self.embedding_.dtype,
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
+        mark_left_out(distances, self.component_labels_, sources)
+        return distances
 
     @property
     def _n_features_out(self) -> int:

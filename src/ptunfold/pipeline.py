@@ -11,6 +11,7 @@ from ptunfold.embedding.layout import side_by_side
 from ptunfold.geodesics.distances import distances_among, transport_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
+from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.span import span_coordinates
@@ -51,7 +52,8 @@ def unfold(
     """
     geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
-    pieces = []
+    places = distinct_places(points)
+    pieces, eigenvalues = [], []
     for nodes in components:
         one_way = distances_among(
             geometry.connection,
@@ -61,12 +63,21 @@ def unfold(
             n_jobs=n_jobs,
             progress=progress,
         )
-        pieces.append(_embed(one_way, n_components, n_jobs, progress))
+        # m distinct points fill at most m - 1 dimensions; the other coordinates are 0.
+        n_filled = min(n_components, len(np.unique(places[nodes])) - 1)
+        piece = np.zeros((len(nodes), n_components), dtype=points.dtype)
+        spectrum = np.zeros(n_components)
+        if n_filled:
+            embedding = classical_mds(
+                one_way, n_filled, overwrite=True, n_jobs=n_jobs, progress=progress
+            )
+            piece[:, :n_filled] = embedding.coordinates
+            spectrum[:n_filled] = embedding.eigenvalues
+        pieces.append(piece)
+        eigenvalues.append(spectrum)
     coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
-    places = side_by_side([piece.coordinates for piece in pieces])
-    for nodes, place in zip(components, places, strict=True):
-        coordinates[nodes] = place
-    eigenvalues = [piece.eigenvalues for piece in pieces]
+    for nodes, piece in zip(components, side_by_side(pieces), strict=True):
+        coordinates[nodes] = piece
     return geometry, Embedding(
         coordinates, eigenvalues[0] if len(pieces) == 1 else np.array(eigenvalues)
     )
@@ -93,45 +104,30 @@ def lay_connection(
         graph = build_graph(
             points,
             settings.n_neighbors,
-            kind=settings.graph,
+            graph=settings.graph,
             radius=settings.radius,
             n_jobs=n_jobs,
         )
     else:
         graph = graph_from_matrix(settings.graph, len(points))
-    graph, labels = resolve_components(points, graph, settings.disconnected, n_jobs)
+    whole, labels = resolve_components(points, graph, settings.disconnected, n_jobs)
     frames = estimate_frames(
         points,
-        graph,
+        graph if settings.disconnected == "bridge" else whole,
         settings.tangent_neighbors,
         settings.intrinsic_dim,
-        center=settings.tangent_center,
+        tangent_center=settings.tangent_center,
+        bridged=whole if settings.disconnected == "bridge" else None,
         progress=progress,
     )
-    connection = connect(points, graph, frames, settings.step, progress=progress)
-    return Geometry(graph, frames, connection, labels)
+    connection = connect(points, whole, frames, settings.step, progress=progress)
+    return Geometry(whole, frames, connection, labels)
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:
     """List the points of each component that is embedded, the largest component first."""
     n_components = geometry.labels.max() + 1
     return [np.flatnonzero(geometry.labels == label) for label in range(n_components)]
-
-
-def _embed(
-    distances: FloatArray, n_components: int, n_jobs: int | None, progress: bool
-) -> Embedding:
-    """Embed one component; m points fill at most m - 1 dimensions, the rest is 0."""
-    n_filled = min(n_components, len(distances) - 1)
-    coordinates = np.zeros((len(distances), n_components), dtype=distances.dtype)
-    eigenvalues = np.zeros(n_components)
-    if n_filled:
-        embedding = classical_mds(
-            distances, n_filled, overwrite=True, n_jobs=n_jobs, progress=progress
-        )
-        coordinates[:, :n_filled] = embedding.coordinates
-        eigenvalues[:n_filled] = embedding.eigenvalues
-    return Embedding(coordinates, eigenvalues)
 
 
 def geodesic_distances(
@@ -195,6 +191,7 @@ def geodesic_distances(
         tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
+        n_jobs=n_jobs,
     )
     if sources is not None:
         sources = check_sources(sources, len(points))
@@ -202,7 +199,12 @@ def geodesic_distances(
     distances = transport_distances(
         geometry.connection, sources, dtype=points.dtype, n_jobs=n_jobs, progress=progress
     )
-    left_out = geometry.labels == -1
+    mark_left_out(distances, geometry.labels, sources)
+    return distances
+
+
+def mark_left_out(distances: FloatArray, labels: IntArray, sources: IntArray | None) -> None:
+    """Set the distances of points without a component, -1 in ``labels``, to NaN, in place."""
+    left_out = labels == -1
     distances[:, left_out] = np.nan
     distances[left_out if sources is None else left_out[sources]] = np.nan
-    return distances

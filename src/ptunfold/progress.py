@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, Self
 
 from tqdm.auto import tqdm
 
@@ -21,4 +21,19 @@ def stage(description: str, total: int | None, unit: str, enabled: bool) -> Any:
     enabled : bool
         A disabled bar prints nothing.
     """
-    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}", disable=not enabled)
+    if not enabled:
+        return _Silence()
+    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}")
+
+
+class _Silence:
+    """No bar at all: even a disabled one of tqdm would start a thread."""
+
+    def update(self, n: int = 1) -> None:
+        """Do nothing."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        pass

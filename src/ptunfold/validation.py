@@ -11,7 +11,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ptunfold.types import FloatArray, IntArray, Settings
+from ptunfold.types import FloatArray, Graph, IntArray, Settings
 
 GRAPH_KINDS = ("knn", "mutual", "radius")
 TANGENT_CENTERS = ("mean", "point")
@@ -34,7 +34,7 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
             "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
         )
-    ndim = np.ndim(X) if isinstance(X, list | tuple) else getattr(X, "ndim", 2)
+    ndim = _number_of_dimensions(X)
     if ndim != 2:
         raise ValueError(
             f"X has {ndim} dimension(s), but one row a point is needed: pass a 2-D array, "
@@ -62,12 +62,66 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
     n_points = len(points)
     if n_points < 3:
         raise ValueError(f"X has n_samples={n_points} point(s); at least 3 are needed")
-    if np.all(points == points[0]):
+    _check_extent(points)
+    if (points == points[0]).all():
         raise ValueError(
             f"all {n_points} points of X are equal, so there is nothing to unfold; "
             "check how the data were read"
         )
     return points
+
+
+def as_points(points: Any) -> FloatArray:
+    """Return points for a stage in the middle: an array that was checked before is not again."""
+    if (
+        isinstance(points, np.ndarray)
+        and points.ndim == 2
+        and points.dtype in (np.float32, np.float64)
+    ):
+        return points
+    return check_points(points)
+
+
+def _number_of_dimensions(X: Any) -> int:
+    if hasattr(X, "shape"):
+        return len(X.shape)
+    try:
+        return int(np.ndim(X))
+    except ValueError as error:
+        raise ValueError(
+            "the rows of X have different lengths; pass one row a point, each with all features"
+        ) from error
+
+
+def _check_extent(points: FloatArray) -> None:
+    """Refuse points whose squared distances overflow or vanish in their own dtype."""
+    extent = float(np.max(points.max(axis=0).astype(np.float64) - points.min(axis=0)))
+    limit = 1e15 if points.dtype == np.float32 else 1e140
+    if not 1 / limit < extent < limit and extent > 0:
+        raise ValueError(
+            f"the points of X are {extent:.3g} across, too far from 1 for squares in "
+            f"{points.dtype}; divide X by {extent:.0e}"
+        )
+
+
+def check_same_size(n_points: int, n_in_graph: int) -> None:
+    """Check that a graph belongs to the points."""
+    if n_in_graph != n_points:
+        raise ValueError(
+            f"the graph has {n_in_graph} points, but {n_points} points were passed; "
+            "pass the points that the graph was built from"
+        )
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Check the number of threads."""
+    if n_jobs is None:
+        return
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of threads; pass None for 1, -1 for all cores, "
+            "or a positive whole number"
+        )
 
 
 def _check_finite(points: FloatArray) -> None:
@@ -97,6 +151,7 @@ def check_settings(
     tangent_center: str,
     step: str,
     disconnected: str,
+    n_jobs: int | None,
 ) -> Settings:
     """Fill in defaults and check everything that can be checked before the work starts.
 
@@ -107,6 +162,7 @@ def check_settings(
     check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     check_choice("step", step, STEPS)
     check_choice("disconnected", disconnected, DISCONNECTED)
+    check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
     check_count("intrinsic_dim", intrinsic_dim)
@@ -116,9 +172,9 @@ def check_settings(
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
     if n_neighbors is None:
         n_neighbors = min(10, n_points - 1)
-    if isinstance(graph, str):
+    if graph is None or isinstance(graph, str):
         check_graph_settings(graph, n_neighbors, radius, n_points)
-    else:
+    elif not isinstance(graph, Graph):
         check_graph_matrix(graph, n_points)
     return Settings(
         n_neighbors=n_neighbors,
@@ -142,16 +198,18 @@ def check_n_components(n_components: int, n_points: int) -> None:
         )
 
 
-def check_graph_settings(kind: str, n_neighbors: int, radius: float | None, n_points: int) -> None:
+def check_graph_settings(
+    graph: str | None, n_neighbors: int, radius: float | None, n_points: int
+) -> None:
     """Check what determines the proximity graph."""
-    check_choice("graph", kind, GRAPH_KINDS)
-    if kind == "radius" and radius is None:
+    check_choice("graph", graph, GRAPH_KINDS)
+    if graph == "radius" and radius is None:
         raise ValueError('graph="radius" needs a radius: pass radius=..., in the units of X')
     if radius is not None and (
         not isinstance(radius, Real) or isinstance(radius, bool) or not 0 < radius < np.inf
     ):
         raise ValueError(f"radius={radius!r} is not a positive number; pass one in the units of X")
-    if kind != "radius":
+    if graph != "radius":
         check_count("n_neighbors", n_neighbors)
         if n_neighbors >= n_points:
             raise ValueError(
@@ -171,6 +229,11 @@ def check_tangent_sizes(
             f"intrinsic_dim={intrinsic_dim} exceeds n_features={n_features}, the dimension of the "
             f"points; pass intrinsic_dim (by default n_components) of at most {n_features}"
         )
+    if intrinsic_dim >= n_points:
+        raise ValueError(
+            f"intrinsic_dim={intrinsic_dim} needs more than {intrinsic_dim} points, but X has "
+            f"{n_points}; lower intrinsic_dim or pass more points"
+        )
     if tangent_neighbors < intrinsic_dim:
         raise ValueError(
             f"tangent_neighbors={tangent_neighbors} cannot span intrinsic_dim={intrinsic_dim} "
@@ -189,7 +252,7 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
         raise TypeError(
             f"graph is a {type(matrix).__name__}, but a SciPy sparse matrix of edge lengths is "
             "needed, because a dense one cannot tell a missing edge from one of length 0; "
-            "for example scipy.sparse.csr_array or the result of sklearn.neighbors.kneighbors_graph"
+            "for example the result of sklearn.neighbors.kneighbors_graph, or a ptunfold.Graph"
         )
     if matrix.shape != (n_points, n_points):
         raise ValueError(
@@ -200,6 +263,11 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
         raise ValueError(
             f"graph holds values of type {matrix.dtype}, not edge lengths; with scikit-learn's "
             'kneighbors_graph pass mode="distance"'
+        )
+    if matrix.format in ("bsr", "dia"):
+        raise ValueError(
+            f"graph is stored in the {matrix.format.upper()} format, which cannot tell a missing "
+            "edge from one of length 0; pass a CSR, CSC or COO matrix"
         )
     matrix = sparse.csr_array(matrix).astype(np.float64)
     for found, wrong in (

@@ -71,6 +71,30 @@ def test_negative_eigenvalues_are_warned_of_and_kept():
     np.testing.assert_allclose(embedding.eigenvalues, expected, atol=1e-14)
 
 
+@pytest.mark.parametrize("n_points", [20, 900])
+def test_points_that_are_all_one(n_points):
+    with pytest.warns(UserWarning, match="fit into 0 flat dimensions"):
+        embedding = classical_mds(np.zeros((n_points, n_points)), 2)
+    np.testing.assert_array_equal(embedding.coordinates, 0)
+
+
+def test_negative_distances_are_refused():
+    with pytest.raises(ValueError, match="negative entries"):
+        classical_mds(-cdist(*[cloud(20, 2)] * 2), 2)
+
+
+def test_one_way_distances_are_averaged():
+    rng = np.random.default_rng(0)
+    exact = cdist(*[cloud(30, 2)] * 2)
+    skew = rng.random((30, 30)) * 0.1
+    skew = np.triu(skew, 1) - np.triu(skew, 1).T
+    one_way = classical_mds(exact + np.minimum(skew, exact), 2)
+    expected = classical_mds(
+        (exact + np.minimum(skew, exact)) / 2 + (exact + np.minimum(skew, exact)).T / 2, 2
+    )
+    np.testing.assert_allclose(one_way.coordinates, expected.coordinates, atol=1e-12)
+
+
 def test_input_is_left_alone_unless_it_may_be_overwritten():
     exact = cdist(*[cloud(30, 2)] * 2)
     copy = exact.copy()

@@ -59,7 +59,7 @@ def test_bridges_are_the_shortest_possible(sizes, n_features):
 
 def test_many_lone_points_are_bridged():
     points = np.random.default_rng(0).random((300, 3))
-    graph = build_graph(points, kind="radius", radius=1e-9)
+    graph = build_graph(points, graph="radius", radius=1e-9)
     assert graph.n_edges == 0
     with pytest.warns(UserWarning, match="has 300 components"):
         bridged, _ = resolve_components(points, graph, "bridge")
@@ -135,6 +135,41 @@ def test_separate_embeds_each_by_itself_without_overlap():
     ends.sort()
     assert all(left[1] < right[0] for left, right in pairwise(ends))
     assert np.isinf(model.distances([0])[0, 30])
+
+
+def test_bridges_say_nothing_about_tangents():
+    """Two flat pieces that do not lie in one plane stay exact inside, whatever joins them."""
+    rng = np.random.default_rng(0)
+    floor = np.column_stack((rng.random((300, 2)), np.zeros(300)))
+    wall = np.column_stack((np.full(15, 5.0), rng.random((15, 2))))
+    with pytest.warns(UserWarning, match="2 components"):
+        distances = geodesic_distances(np.vstack((floor, wall)), n_neighbors=4)
+    np.testing.assert_allclose(distances[:300, :300], cdist(floor, floor), atol=1e-9)
+    np.testing.assert_allclose(distances[300:, 300:], cdist(wall, wall), atol=1e-9)
+
+
+def test_a_lone_outlier_borrows_its_frame():
+    points = np.concatenate((islands((60,)), [[50.0, 50.0, 50.0]]))
+    with pytest.warns(UserWarning, match=r"sizes 60, 1\)"):
+        model = PTU(graph="radius", radius=1).fit(points)
+    assert np.isfinite(model.embedding_).all()
+    inside = model.embedding_[:60]
+    np.testing.assert_allclose(cdist(inside, inside), cdist(points[:60], points[:60]), atol=0.5)
+
+
+def test_bridges_make_no_cycle_where_distances_tie():
+    corners = np.stack(np.meshgrid(np.arange(14.0), np.arange(14.0)), axis=-1).reshape(-1, 2)
+    graph = build_graph(corners, graph="radius", radius=0.5)
+    with pytest.warns(UserWarning, match="joined by 195 edges"):
+        bridged, _ = resolve_components(corners, graph, "bridge")
+    assert bridged.n_edges == 2 * 195
+
+
+def test_copies_far_away_are_one_place():
+    points = np.concatenate((islands((60,)), np.full((12, 3), 40.0)))
+    alone = PTU(graph="radius", radius=1, disconnected="separate").fit(points)
+    assert np.bincount(alone.component_labels_).tolist() == [60, 12]
+    assert (np.ptp(alone.embedding_[60:], axis=0) == 0).all()
 
 
 @pytest.mark.parametrize("size", [1, 2, 3, 4])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from ptunfold import build_graph, estimate_frames
-from ptunfold.datasets import spherical_cap
+from ptunfold import build_graph, connect, estimate_frames
+from ptunfold.datasets import flat_square, spherical_cap
 from ptunfold.kernels.paths import graph_neighborhoods
 
 
@@ -32,7 +32,10 @@ def test_neighbourhoods_are_nearest_on_the_graph(cloud, n_neighbors):
     graph = build_graph(cloud, 6)
     members = np.empty((80, n_neighbors), dtype=np.int64)
     counts = np.empty(80, dtype=np.int64)
-    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, 0, 80, members, counts)
+    everyone = np.arange(80)
+    graph_neighborhoods(
+        graph.indptr, graph.indices, graph.lengths, everyone, everyone, members, counts
+    )
     lengths = dijkstra(graph.to_sparse())
     np.testing.assert_array_equal(counts, n_neighbors)
     np.testing.assert_array_equal(members, np.argsort(lengths, axis=1)[:, 1 : n_neighbors + 1])
@@ -42,7 +45,7 @@ def test_neighbourhoods_are_nearest_on_the_graph(cloud, n_neighbors):
 @pytest.mark.parametrize("tangent_neighbors", [4, 12])
 def test_frames_are_principal_directions(cloud, center, tangent_neighbors):
     graph = build_graph(cloud, 8)
-    frames = estimate_frames(cloud, graph, tangent_neighbors, 2, center=center)
+    frames = estimate_frames(cloud, graph, tangent_neighbors, 2, tangent_center=center)
     lengths = dijkstra(graph.to_sparse())
     for node in range(80):
         members = np.argsort(lengths[node])[: tangent_neighbors + 1]
@@ -84,7 +87,7 @@ def test_frames_are_exact_with_many_more_features_than_points():
 
 def test_copies_of_a_point_do_not_count_as_neighbours(cloud):
     doubled = np.concatenate((cloud, np.repeat(cloud[:1], 20, axis=0)))
-    within = {"kind": "radius", "radius": 4.0}
+    within = {"graph": "radius", "radius": 4.0}
     alone = estimate_frames(cloud, build_graph(cloud, **within), 10, 2)
     among_copies = estimate_frames(doubled, build_graph(doubled, **within), 10, 2)
     planes_agree(among_copies.vectors[0], alone.vectors[0], atol=1e-12)
@@ -108,3 +111,37 @@ def test_rounding_does_not_count_as_a_dimension(dtype):
     points = (1000 + np.arange(50)[:, None] * direction).astype(dtype)
     with pytest.raises(ValueError, match="span 1 of"):
         estimate_frames(points, build_graph(points, 5), 6, 2)
+
+
+def test_copies_of_neighbours_count_once(cloud):
+    within = {"graph": "radius", "radius": 4.0}
+    alone = estimate_frames(cloud, build_graph(cloud, **within), 10, 2)
+    copies = np.repeat(cloud, 5, axis=0)
+    many = estimate_frames(copies, build_graph(copies, **within), 10, 2)
+    planes_agree(many.vectors[::5], alone.vectors, atol=1e-12)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_an_offset_or_an_outlier_is_not_taken_for_flatness(dtype):
+    sheet = flat_square(500).points
+    far = 1e4 if dtype == np.float32 else 1e12
+    for points in (
+        sheet + far,
+        np.column_stack((sheet, np.full(500, 1.7e9))),
+        np.vstack((sheet, np.full((1, 3), far))),
+    ):
+        points = points.astype(dtype)
+        graph = build_graph(points)
+        frames = estimate_frames(points, graph, 15, 2)
+        assert np.isfinite(frames.vectors).all()
+
+
+def test_points_and_graph_must_belong_together(cloud):
+    graph = build_graph(cloud[:50])
+    with pytest.raises(ValueError, match="the graph has 50 points, but 80 points were passed"):
+        estimate_frames(cloud, graph)
+    frames = estimate_frames(cloud[:50], graph)
+    with pytest.raises(ValueError, match="the graph has 50 points, but 80 points were passed"):
+        connect(cloud, graph, frames)
+    with pytest.raises(ValueError, match=r"frames are for points of shape \(50, 4\)"):
+        connect(cloud[:50, :3], graph, frames)

@@ -7,7 +7,9 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
 from ptunfold import build_graph, graph_from_matrix
-from ptunfold.geometry.neighbors import nearest_neighbors, pairs_within
+from ptunfold.geometry import neighbors
+from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import pairs_within
 
 
 def edges_of(graph):
@@ -35,21 +37,21 @@ def test_knn_joins_if_either_is_among_the_nearest(points):
 def test_mutual_joins_if_each_is_among_the_nearest(points):
     near = k_nearest(points, 6)
     expected = {(i, j) for i in range(len(points)) for j in near[i].tolist() if i in near[j]}
-    assert edges_of(build_graph(points, 6, kind="mutual")) == expected
+    assert edges_of(build_graph(points, 6, graph="mutual")) == expected
 
 
 def test_radius_joins_all_within(points):
     distances = cdist(points, points)
     radius = np.quantile(distances, 0.05)
     expected = {(i, j) for i, j in np.argwhere(distances <= radius).tolist() if i != j}
-    assert edges_of(build_graph(points, kind="radius", radius=radius)) == expected
+    assert edges_of(build_graph(points, graph="radius", radius=radius)) == expected
 
 
-@pytest.mark.parametrize("kind", ["knn", "mutual"])
-def test_radius_bounds_the_other_kinds(points, kind):
-    whole = build_graph(points, 6, kind=kind)
+@pytest.mark.parametrize("graph_kind", ["knn", "mutual"])
+def test_radius_bounds_the_other_kinds(points, graph_kind):
+    whole = build_graph(points, 6, graph=graph_kind)
     radius = float(np.median(whole.lengths))
-    bounded = build_graph(points, 6, kind=kind, radius=radius)
+    bounded = build_graph(points, 6, graph=graph_kind, radius=radius)
     short = whole.lengths <= radius
     assert 0 < bounded.n_edges < whole.n_edges
     assert edges_of(bounded) == set(
@@ -58,7 +60,7 @@ def test_radius_bounds_the_other_kinds(points, kind):
 
 
 def test_a_point_exactly_on_the_radius_is_inside():
-    graph = build_graph([[0.0], [0.1], [0.30000000000000004]], kind="radius", radius=0.1)
+    graph = build_graph([[0.0], [0.1], [0.30000000000000004]], graph="radius", radius=0.1)
     assert edges_of(graph) == {(0, 1), (1, 0)}
 
 
@@ -82,29 +84,80 @@ def test_the_graph_is_symmetric_and_knows_its_reverse(points):
     np.testing.assert_array_equal(graph.lengths[graph.reverse], graph.lengths)
 
 
-def test_every_point_keeps_its_neighbours_among_duplicates(points):
-    doubled = np.repeat(points, 4, axis=0)
-    neighbors = nearest_neighbors(doubled, 6)
-    own = np.arange(len(doubled))[:, None]
-    assert (neighbors != own).all()
-    assert all(len(set(row)) == 6 for row in neighbors.tolist())
-    graph = build_graph(doubled, 6)
-    assert (np.diff(graph.indptr) >= 6).all()
-    # The other three copies of a point are its nearest neighbours, at distance 0.
-    copies = graph.lengths == 0
-    assert np.count_nonzero(copies) == len(points) * 4 * 3
+def test_copies_do_not_crowd_out_neighbours(points):
+    """However many copies there are, the distinct places are joined as they would be alone."""
+    alone = build_graph(points, 6)
+    for n_copies in (2, 4, 20):
+        graph = build_graph(np.tile(points, (n_copies, 1)), 6)
+        copies = graph.lengths == 0
+        assert np.count_nonzero(copies) == 2 * (n_copies - 1) * len(points)
+        apart = (graph.tails[~copies], graph.indices[~copies])
+        np.testing.assert_array_equal(apart, (alone.tails, alone.indices))
+        np.testing.assert_array_equal(
+            graph.tails[copies] % len(points), graph.indices[copies] % len(points)
+        )
 
 
-def test_more_copies_than_neighbours(points):
-    many = np.concatenate((points, np.repeat(points[:1], 30, axis=0)))
-    neighbors = nearest_neighbors(many, 6)
-    assert (neighbors != np.arange(len(many))[:, None]).all()
+def test_copies_are_found_among_look_alikes():
+    points = np.random.default_rng(0).integers(0, 3, (500, 4)).astype(np.float32)
+    places = distinct_places(points)
+    np.testing.assert_array_equal(points[places], points)
+    assert len(set(places.tolist())) == len(np.unique(points, axis=0))
+    assert (places <= np.arange(500)).all()
 
 
-def test_ties_leave_nobody_with_fewer_neighbours():
+def test_ties_are_all_in():
     grid = np.stack(np.meshgrid(np.arange(8.0), np.arange(8.0)), axis=-1).reshape(-1, 2)
-    assert (np.diff(build_graph(grid, 3).indptr) >= 3).all()
+    for kind in ("knn", "mutual"):
+        degrees = np.diff(build_graph(grid, 3, graph=kind).indptr).reshape(8, 8)
+        assert (degrees[2:-2, 2:-2] == 4).all()
     assert len(pairs_within(grid, 1.0)) == 2 * 7 * 8
+    order = np.random.default_rng(0).permutation(64)
+    shuffled = build_graph(grid[order], 3)
+    assert edges_of(build_graph(grid, 3)) == {
+        (int(order[i]), int(order[j])) for i, j in edges_of(shuffled)
+    }
+
+
+@pytest.mark.parametrize("far", [1e5, 1e10])
+def test_neighbours_survive_an_outlier(far):
+    """Brute force in 20 dimensions: digits must not cancel because something is far away."""
+    points = np.random.default_rng(0).normal(size=(300, 20))
+    expected = edges_of(build_graph(points, 6))
+    with_outlier = build_graph(np.vstack((points, np.full((1, 20), far))), 6)
+    assert {(i, j) for i, j in edges_of(with_outlier) if max(i, j) < 300} == expected
+
+
+def test_neighbours_in_two_far_clusters():
+    near = np.random.default_rng(0).normal(size=(100, 20))
+    points = np.concatenate((near, near + 1e9))
+    graph = build_graph(points, 6)
+    for offset in (0, 100):
+        inside = {
+            (i - offset, j - offset) for i, j in edges_of(graph) if (i >= 100) == bool(offset)
+        }
+        rounded = points[offset : offset + 100] - points[offset]
+        assert inside == edges_of(build_graph(rounded, 6))
+
+
+def test_brute_force_measures_candidates_again(monkeypatch):
+    """What is found in a wrong order is put right, as long as it is found."""
+    points = np.random.default_rng(0).normal(size=(60, 20))
+    expected = edges_of(build_graph(points, 5))
+
+    def careless(points, queries, n_nearest, n_jobs=None):
+        found = np.argsort(cdist(queries, points), axis=1)[:, :n_nearest]
+        return found[:, ::-1]
+
+    monkeypatch.setattr(neighbors, "nearest", careless)
+    assert edges_of(build_graph(points, 5)) == expected
+
+
+def test_a_graph_is_taken_as_it_is(points):
+    graph = build_graph(points, 6)
+    assert graph_from_matrix(graph, len(points)) is graph
+    with pytest.raises(ValueError, match="the graph has 120 points, but 50 points"):
+        graph_from_matrix(graph, 50)
 
 
 def test_own_graph_is_symmetrised_by_union():

@@ -64,6 +64,8 @@ def classical_mds(
             "embed components without a path between them one by one"
         )
     check_n_components(n_components, n_points)
+    if distances.min() < 0:
+        raise ValueError("distances has negative entries; pass distances, not similarities")
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     with stage("embedding", None, "passes", progress) as bar:
         eigenvalues, eigenvectors = largest_eigenpairs(distances, n_components, bar)

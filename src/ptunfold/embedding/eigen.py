@@ -87,7 +87,7 @@ def largest_eigenpairs(
         bar.update()
         return gram_product(squares, vectors)
 
-    start = np.random.default_rng(0).standard_normal((n_points, n_block))
+    start: FloatArray = np.random.default_rng(0).standard_normal((n_points, n_block))
     tolerance = 1e-11 if squares.dtype == np.float64 else 1e-7
     for _ in range(_MOST_RESTARTS):
         values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
@@ -126,7 +126,8 @@ def _krylov(
         wanted = best[:, :n_components]
         vectors = basis @ wanted
         residuals = np.linalg.norm(images @ wanted - vectors * values, axis=0)
-        residual = float(residuals.max() / np.abs(ritz_values).max())
+        size = np.abs(ritz_values).max()
+        residual = float(residuals.max() / size) if size > 0 else 0.0
         n_blocks = basis.shape[1] // start.shape[1]
         if residual <= tolerance or n_blocks == _MOST_BLOCKS:
             return values, vectors, basis @ best, residual

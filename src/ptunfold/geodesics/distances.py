@@ -65,6 +65,8 @@ def transport_distances(
     True
     """
     n_points = connection.graph.n_points
+    if np.dtype(dtype) not in (np.float32, np.float64):
+        raise ValueError(f"dtype={dtype!r} cannot hold distances; pass numpy.float32 or float64")
     if sources is None:
         labels = component_labels(connection.graph)
         if labels.max() == 0:

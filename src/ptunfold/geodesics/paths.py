@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.kernels.development import develop_from_root, develop_to_root
-from ptunfold.kernels.paths import grow_tree, new_tree
+from ptunfold.kernels.paths import grow_whole_tree, new_tree
 from ptunfold.types import Connection, Path
 from ptunfold.validation import check_index
 
@@ -46,9 +46,7 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
     tree = new_tree(graph.n_points)
-    n_settled, _ = grow_tree(
-        graph.indptr, graph.indices, graph.lengths, start, graph.n_points, tree
-    )
+    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, start, tree)
     if not np.isfinite(tree.distance[end]):
         raise ValueError(
             f"no path leads from point {start} to point {end}: they lie in different components "

@@ -131,5 +131,18 @@ def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None)
     owner = labels[candidates[:, 0]]
     order = np.lexsort((edge_lengths(points, *candidates.T), owner))
     _, first = np.unique(owner[order], return_index=True)
-    ways_out = np.sort(candidates[order[first]], axis=1)
-    return np.unique(ways_out, axis=0)  # two components may choose the same bridge
+    ways_out = candidates[order[first]]
+    by_length = np.argsort(edge_lengths(points, *ways_out.T), kind="stable")
+    return _without_cycles(ways_out[by_length], labels)
+
+
+def _without_cycles(pairs: IntArray, labels: IntArray) -> IntArray:
+    """Keep the pairs that join components which are not joined yet, in their order."""
+    joined = np.arange(labels.max() + 1)
+    kept = []
+    for pair in pairs:
+        one, other = joined[labels[pair]]
+        if one != other:
+            joined[joined == other] = one
+            kept.append(pair)
+    return np.array(kept)

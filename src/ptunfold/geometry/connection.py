@@ -6,7 +6,7 @@ import numpy as np
 
 from ptunfold.progress import stage
 from ptunfold.types import Connection, FloatArray, Frames, Graph
-from ptunfold.validation import STEPS, check_choice, check_points
+from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 
 _CHUNK_VALUES = 1 << 22
 
@@ -52,7 +52,13 @@ def connect(
     >>> bool(np.allclose(lengths, graph.lengths))
     True
     """
-    points = check_points(points)
+    points = as_points(points)
+    check_same_size(len(points), graph.n_points)
+    if frames.vectors.shape[:2] != points.shape:
+        raise ValueError(
+            f"frames are for points of shape {frames.vectors.shape[:2]}, but the points have shape "
+            f"{points.shape}; pass the frames of these points"
+        )
     check_choice("step", step, STEPS)
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))

@@ -5,10 +5,17 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.components import component_labels
+from ptunfold.geometry.copies import distinct_places
 from ptunfold.kernels.paths import graph_neighborhoods
 from ptunfold.progress import stage
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
-from ptunfold.validation import TANGENT_CENTERS, check_choice, check_points, check_tangent_sizes
+from ptunfold.validation import (
+    TANGENT_CENTERS,
+    as_points,
+    check_choice,
+    check_same_size,
+    check_tangent_sizes,
+)
 
 _CHUNK_VALUES = 1 << 22
 
@@ -16,10 +23,11 @@ _CHUNK_VALUES = 1 << 22
 def estimate_frames(
     points: FloatArray,
     graph: Graph,
-    tangent_neighbors: int = 10,
+    tangent_neighbors: int = 15,
     intrinsic_dim: int = 2,
     *,
-    center: str = "mean",
+    tangent_center: str = "mean",
+    bridged: Graph | None = None,
     progress: bool = False,
 ) -> Frames:
     """Estimate an orthonormal basis of the tangent space at each point (Sec. 3.2 of the paper).
@@ -32,11 +40,14 @@ def estimate_frames(
         The proximity graph. A point without an edge gets a frame of NaN.
     tangent_neighbors : int
         The number K of nearest points *on the graph*; may be above or below the number of graph
-        neighbours. Copies of the point itself span nothing and do not count.
+        neighbours. Copies of a point span nothing and do not count.
     intrinsic_dim : int
         The dimension d of the tangent spaces.
-    center : {"mean", "point"}
+    tangent_center : {"mean", "point"}
         Centre each neighbourhood at the mean of the point and its neighbours, or at the point.
+    bridged : Graph, optional
+        ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
+        say nothing about, unless it is too small to have a shape of its own.
     progress : bool
         Show a progress bar.
 
@@ -49,7 +60,7 @@ def estimate_frames(
     ------
     ValueError
         If a neighbourhood does not span ``intrinsic_dim`` dimensions. Components of at most
-        ``intrinsic_dim`` points cannot; any basis that contains their span is exact for them.
+        ``intrinsic_dim`` distinct points cannot; any basis that contains their span is exact.
 
     Examples
     --------
@@ -60,13 +71,16 @@ def estimate_frames(
     >>> frames.vectors.shape
     (50, 5, 1)
     """
-    points = check_points(points)
+    points = as_points(points)
     n_points, n_features = points.shape
+    check_same_size(n_points, graph.n_points)
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
-    check_choice("center", center, TANGENT_CENTERS)
-    labels = component_labels(graph)
-    too_small_to_span = np.bincount(labels)[labels] <= intrinsic_dim
-    magnitude = np.abs(points).max()
+    check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
+    places = distinct_places(points)
+    n_places = _places_in_component(graph, places)
+    is_lost = n_places <= 2 * intrinsic_dim
+    if bridged is not None:
+        n_places[is_lost] = _places_in_component(bridged, places)[is_lost]
 
     vectors = np.empty((n_points, n_features, intrinsic_dim))
     singular_values = np.empty((n_points, intrinsic_dim))
@@ -74,46 +88,67 @@ def estimate_frames(
     nodes_per_chunk = max(1, _CHUNK_VALUES // ((tangent_neighbors + 1) * n_features))
     with stage("frames", n_points, "points", progress) as bar:
         for start in range(0, n_points, nodes_per_chunk):
-            chunk = slice(start, min(start + nodes_per_chunk, n_points))
-            offsets, counts = _neighborhoods(points, graph, chunk, tangent_neighbors, center)
-            bases, values, residual[chunk] = _principal_directions(offsets, counts, intrinsic_dim)
-            # Rounding of the coordinates themselves can look like a spread of this size.
-            rounding = 10 * tangent_neighbors * np.finfo(points.dtype).eps
-            is_flat = values[:, -1] <= rounding * np.maximum(values[:, 0], magnitude)
-            is_flat &= ~too_small_to_span[chunk]
+            nodes = np.arange(start, min(start + nodes_per_chunk, n_points))
+            members, counts = _find_members(graph, places, nodes, tangent_neighbors)
+            if bridged is not None and is_lost[nodes].any():
+                lost = is_lost[nodes]
+                members[lost], counts[lost] = _find_members(
+                    bridged, places, nodes[lost], tangent_neighbors
+                )
+            offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
+            bases, values, residual[nodes] = _principal_directions(offsets, counts, intrinsic_dim)
+            is_flat = (values[:, -1] <= rounding) & (n_places[nodes] > intrinsic_dim)
             if is_flat.any():
-                worst = int(np.flatnonzero(is_flat)[0])
-                _raise_flat(start + worst, values[worst], counts[worst], intrinsic_dim)
-            vectors[chunk], singular_values[chunk] = bases, values
-            bar.update(len(counts))
-    vectors[np.diff(graph.indptr) == 0] = np.nan
+                first = int(np.flatnonzero(is_flat)[0])
+                rank = int(np.count_nonzero(values[first] > rounding[first]))
+                raise ValueError(
+                    f"the {counts[first]} neighbours of point {start + first} span {rank} of "
+                    f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
+                    "tangent_neighbors, or lower intrinsic_dim or n_components"
+                )
+            vectors[nodes], singular_values[nodes] = bases, values
+            bar.update(len(nodes))
+    vectors[np.diff((bridged or graph).indptr) == 0] = np.nan
     return Frames(vectors, singular_values, residual)
 
 
-def _neighborhoods(
-    points: FloatArray, graph: Graph, chunk: slice, tangent_neighbors: int, center: str
-) -> tuple[FloatArray, IntArray]:
-    """Gather the centred neighbourhoods of a range of points.
+def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
+    """Count the distinct places in the component of each point, (n_points,)."""
+    labels = component_labels(graph)
+    is_first = places == np.arange(len(places))
+    return np.bincount(labels, weights=is_first).astype(np.int64)[labels]
 
-    Returns offsets (n_nodes, K + 1, n_features) float64, the point itself first and zeros where
-    a small component has fewer than K other points, and the number of neighbours (n_nodes,).
-    """
-    nodes = np.arange(chunk.start, chunk.stop)
-    members = np.repeat(nodes[:, None], tangent_neighbors + 1, axis=1)
-    found = np.empty((len(nodes), tangent_neighbors), dtype=np.int64)
+
+def _find_members(
+    graph: Graph, places: IntArray, nodes: IntArray, n_neighbors: int
+) -> tuple[IntArray, IntArray]:
+    """List each node and its neighbours, (n_nodes, K + 1), itself again where there are fewer."""
+    found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
     counts = np.empty(len(nodes), dtype=np.int64)
-    graph_neighborhoods(
-        graph.indptr, graph.indices, graph.lengths, chunk.start, chunk.stop, found, counts
-    )
-    is_member = np.arange(tangent_neighbors) < counts[:, None]
-    members[:, 1:][is_member] = found[is_member]
+    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, places, nodes, found, counts)
+    is_found = np.arange(n_neighbors) < counts[:, None]
+    return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
+
+
+def _neighborhoods(
+    points: FloatArray, members: IntArray, counts: IntArray, tangent_center: str
+) -> tuple[FloatArray, FloatArray]:
+    """Gather and centre neighbourhoods.
+
+    Returns offsets (n_nodes, K + 1, n_features) float64, zero where there are fewer neighbours,
+    and the spread (n_nodes,) that the rounding of the coordinates alone can make.
+    """
+    gathered = points[members]
     # Counted from the point, so that coordinates far from the origin lose no digits in the mean.
-    offsets = points[members].astype(np.float64) - points[nodes, None, :]
-    if center == "mean":
+    offsets = gathered.astype(np.float64) - gathered[:, :1]
+    varies = (offsets != 0).any(axis=1)
+    magnitude = np.where(varies, np.abs(gathered).max(axis=1), 0).max(axis=1)
+    rounding = 4 * np.finfo(points.dtype).eps * magnitude.astype(np.float64)
+    if tangent_center == "mean":
         means = offsets.sum(axis=1) / (counts + 1)[:, None]
         offsets -= means[:, None, :]
-        offsets[:, 1:][~is_member] = 0.0
-    return offsets, counts
+        offsets[np.arange(members.shape[1]) > counts[:, None]] = 0.0
+    return offsets, rounding
 
 
 def _principal_directions(
@@ -125,12 +160,3 @@ def _principal_directions(
     squares_left = np.square(values[:, intrinsic_dim:]).sum(axis=1)
     bases = directions[:, :intrinsic_dim].transpose(0, 2, 1)
     return bases, values[:, :intrinsic_dim], np.sqrt(squares_left / (counts + 1))
-
-
-def _raise_flat(node: int, values: FloatArray, count: int, intrinsic_dim: int) -> None:
-    rank = int(np.count_nonzero(values > 1e-12 * max(values[0], np.finfo(float).tiny)))
-    raise ValueError(
-        f"the {count} neighbours of point {node} span {min(rank, intrinsic_dim - 1)} of "
-        f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
-        "tangent_neighbors, or lower intrinsic_dim or n_components"
-    )

@@ -6,16 +6,22 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.neighbors import edge_lengths, nearest_neighbors, pairs_within
+from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import edge_lengths, neighbor_pairs, pairs_within
 from ptunfold.types import FloatArray, Graph, IntArray
-from ptunfold.validation import check_graph_matrix, check_graph_settings, check_points
+from ptunfold.validation import (
+    check_graph_matrix,
+    check_graph_settings,
+    check_points,
+    check_same_size,
+)
 
 
 def build_graph(
     points: FloatArray,
     n_neighbors: int = 10,
     *,
-    kind: str = "knn",
+    graph: str = "knn",
     radius: float | None = None,
     n_jobs: int | None = None,
 ) -> Graph:
@@ -26,8 +32,10 @@ def build_graph(
     points : (n_points, n_features)
         The points.
     n_neighbors : int
-        The number k of nearest neighbours; not used with ``kind="radius"``.
-    kind : {"knn", "mutual", "radius"}
+        The number k of nearest neighbours; not used with ``graph="radius"``. Neighbours that tie
+        with the last one are in. Copies of a point do not count: they are joined to the first of
+        them, and that one to its neighbours.
+    graph : {"knn", "mutual", "radius"}
         An edge joins two points if either is among the k nearest of the other ("knn"), if each
         is ("mutual"), or if they are at most ``radius`` apart ("radius").
     radius : float, optional
@@ -51,25 +59,31 @@ def build_graph(
            [0., 0., 8., 0.]])
     """
     points = check_points(points)
-    n_points = len(points)
-    check_graph_settings(kind, n_neighbors, radius, n_points)
-    if kind == "radius":
+    check_graph_settings(graph, n_neighbors, radius, len(points))
+    places = distinct_places(points)
+    distinct = np.flatnonzero(places == np.arange(len(points)))
+    if graph == "radius":
         assert radius is not None
-        directed = pairs_within(points, radius, n_jobs)
+        pairs = pairs_within(points, radius, n_jobs)
     else:
-        heads = nearest_neighbors(points, n_neighbors, n_jobs)
-        tails = np.repeat(np.arange(n_points), n_neighbors)
-        directed = np.column_stack((tails, heads.ravel()))
-    low, high = np.sort(directed, axis=1).T.astype(np.int64)
-    keys, count = np.unique(low * n_points + high, return_counts=True)
-    if kind == "mutual":
-        keys = keys[count == 2]
-    low, high = keys // n_points, keys % n_points
-    lengths = edge_lengths(points, low, high)
+        # Among distinct places, or copies would crowd out the neighbours; copies of a place are
+        # joined to its first point.
+        n_nearest = min(n_neighbors, len(distinct) - 1)
+        pairs = distinct[neighbor_pairs(points[distinct], n_nearest, n_jobs)]
+        if graph == "mutual":
+            pairs = _in_both_directions(pairs, len(points))
+        copies = np.flatnonzero(places != np.arange(len(points)))
+        pairs = np.concatenate((pairs, np.column_stack((copies, places[copies]))))
+    lengths = edge_lengths(points, pairs[:, 0], pairs[:, 1])
     if radius is not None:
-        near = lengths <= radius
-        low, high, lengths = low[near], high[near], lengths[near]
-    return graph_from_edges(n_points, low, high, lengths)
+        pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
+    return graph_from_edges(len(points), pairs[:, 0], pairs[:, 1], lengths)
+
+
+def _in_both_directions(pairs: IntArray, n_points: int) -> IntArray:
+    low, high = np.sort(pairs, axis=1).T
+    keys, count = np.unique(low * n_points + high, return_counts=True)
+    return np.column_stack((keys // n_points, keys % n_points))[count == 2]
 
 
 def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
@@ -77,7 +91,7 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
 
     Parameters
     ----------
-    matrix : SciPy sparse matrix or array of shape (n_points, n_points)
+    matrix : SciPy sparse matrix or array of shape (n_points, n_points), or Graph
         Each stored entry is the length of an edge; a stored 0 is an edge of length 0. An entry on
         one side of the diagonal is enough; of two that differ the smaller one holds. The diagonal
         is ignored. No length is computed from the points: what is not stored is no edge.
@@ -89,6 +103,9 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
     graph : Graph
         Symmetric; it may have several components.
     """
+    if isinstance(matrix, Graph):
+        check_same_size(n_points, matrix.n_points)
+        return matrix
     entries = check_graph_matrix(matrix, n_points).tocoo()
     rows, columns = entries.coords
     off_diagonal = rows != columns

@@ -11,11 +11,12 @@ from ptunfold.types import FloatArray, IntArray
 
 # Beyond this many features a tree visits most of its leaves on data that are not very thin.
 _MOST_TREE_FEATURES = 15
+_MOST_TIES = 8
 _CHUNK_VALUES = 1 << 22
 
 
-def nearest_neighbors(points: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> IntArray:
-    """Find the nearest other points of each point.
+def neighbor_pairs(points: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> IntArray:
+    """List the pairs (point, neighbour) of each point with its nearest other points.
 
     Parameters
     ----------
@@ -28,25 +29,27 @@ def nearest_neighbors(points: FloatArray, n_neighbors: int, n_jobs: int | None =
 
     Returns
     -------
-    neighbors : (n_points, n_neighbors) int
-        By distance, then by index. Duplicates of a point are among its neighbours, itself never.
+    pairs : (n_pairs, 2) int
+        Each point has ``n_neighbors`` of them, and some more where neighbours tie with the last.
+        Duplicates of a point are among its neighbours, itself never.
     """
     n_points = len(points)
     # A few more candidates than needed, measured again exactly: brute force rounds, trees break
     # ties as they come, and neither may decide who is a neighbour.
-    n_candidates = min(n_neighbors + 8, n_points)
+    n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
     candidates = nearest(points, points, n_candidates, n_jobs)
-    neighbors = np.empty((n_points, n_neighbors), dtype=np.int64)
+    pairs = []
     rows_per_chunk = max(1, _CHUNK_VALUES // (n_candidates * points.shape[1]))
     for start in range(0, n_points, rows_per_chunk):
         rows = np.arange(start, min(start + rows_per_chunk, n_points))
-        chosen = np.sort(candidates[rows], axis=1)
+        chosen = candidates[rows]
         offsets = points[chosen].astype(np.float64) - points[rows, None, :]
         squares = np.einsum("ijk,ijk->ij", offsets, offsets)
         squares[chosen == rows[:, None]] = np.inf
-        ranking = np.argsort(squares, axis=1, kind="stable")[:, :n_neighbors]
-        neighbors[rows] = np.take_along_axis(chosen, ranking, axis=1)
-    return neighbors
+        last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+        is_near = squares <= last * (1 + 1e-12)
+        pairs.append(np.column_stack((rows[is_near.nonzero()[0]], chosen[is_near])))
+    return np.concatenate(pairs)
 
 
 def nearest(
@@ -56,10 +59,20 @@ def nearest(
     if points.shape[1] <= _MOST_TREE_FEATURES:
         _, found = _tree(points).query(queries, n_nearest, workers=effective_n_jobs(n_jobs))
         return found.reshape(-1, n_nearest)
-    # Brute force expands |x - y|²; far from the origin that would cancel all digits.
-    center = points.mean(axis=0)
-    search = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(points - center)
-    return search.kneighbors(queries - center, n_nearest, return_distance=False)
+    # Brute force expands |x - y|², which far from the origin cancels all digits. The median stays
+    # with the data where the mean follows an outlier.
+    sample = points[np.random.default_rng(0).integers(len(points), size=501)]
+    center = np.median(sample.astype(np.float64), axis=0)
+    centred, from_center = points - center, queries - center
+    search = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(centred)
+    found = search.kneighbors(from_center, n_nearest, return_distance=False)
+    # Where the spacing is no larger than what rounding leaves of it, look again, digit by digit.
+    spacing = np.linalg.norm(from_center - centred[found[:, -1]], axis=1)
+    rounding = np.sqrt(1e3 * np.finfo(np.float64).eps) * np.linalg.norm(from_center, axis=1)
+    for query in np.flatnonzero(spacing <= rounding):
+        squares = np.square(centred - from_center[query]).sum(axis=1)
+        found[query] = np.argsort(squares, kind="stable")[:n_nearest]
+    return found
 
 
 def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -> IntArray:
@@ -68,7 +81,7 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
     if points.shape[1] <= _MOST_TREE_FEATURES:
         return _tree(points).query_pairs(radius, output_type="ndarray")
     search = NearestNeighbors(algorithm="brute", radius=radius, n_jobs=n_jobs)
-    matrix = search.fit(points - points.mean(axis=0)).radius_neighbors_graph().tocoo()
+    matrix = search.fit(points - np.median(points, axis=0)).radius_neighbors_graph().tocoo()
     return np.column_stack((matrix.row, matrix.col))
 
 

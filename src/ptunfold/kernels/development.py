@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numba import njit
 
-from ptunfold.kernels.paths import forget_tree, grow_tree, new_tree
+from ptunfold.kernels.paths import forget_tree, grow_whole_tree, new_tree
 
 
 @njit(nogil=True, cache=True)
@@ -75,7 +75,7 @@ def one_way_rows(
     vectors = np.empty((n_points, dim))
     turns = np.empty((n_points if both else 0, dim, dim))
     for row in range(len(sources)):
-        n_settled, size = grow_tree(indptr, indices, lengths, sources[row], n_points, tree)
+        n_settled, size = grow_whole_tree(indptr, indices, lengths, sources[row], tree)
         develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors)
         _write_norms(vectors, tree.order, n_settled, inward[row])
         if both:

@@ -85,11 +85,13 @@ def new_tree(n_points):
 
 
 @njit(nogil=True, cache=True)
-def grow_tree(indptr, indices, lengths, source, limit, tree):
+def grow_tree(indptr, indices, lengths, source, tree, places, limit, seen):
     """Grow the shortest-path tree of ``source``.
 
-    Stops when ``limit`` nodes at a positive distance are settled, or nothing more can be reached.
-    Returns the number of settled nodes and of nodes left in the heap.
+    Stops when nodes of ``limit`` places other than the source's are settled, or nothing more can
+    be reached. ``places`` (n,) tells the place of each node and ``seen`` (n,) which node has asked
+    about it last; both may be empty, and the whole tree is grown. Returns the number of settled
+    nodes and of nodes left in the heap.
     """
     distance, parent_edge, order, heap, keys, slot = tree
     distance[source] = 0.0
@@ -98,16 +100,20 @@ def grow_tree(indptr, indices, lengths, source, limit, tree):
     slot[source] = 0
     size = 1
     n_settled = 0
-    n_apart = 0
+    n_places = 0
+    is_limited = len(places) > 0
+    if is_limited:
+        seen[places[source]] = source
     while size > 0:
         node = _pop(heap, keys, slot, size)
         size -= 1
         order[n_settled] = node
         n_settled += 1
         reach = distance[node]
-        if reach > 0.0:
-            n_apart += 1
-            if n_apart == limit:
+        if is_limited and seen[places[node]] != source:
+            seen[places[node]] = source
+            n_places += 1
+            if n_places == limit:
                 break
         for edge in range(indptr[node], indptr[node + 1]):
             head = indices[edge]
@@ -134,31 +140,45 @@ def forget_tree(tree, n_settled, size):
 
 
 @njit(nogil=True, cache=True)
+def grow_whole_tree(indptr, indices, lengths, source, tree):
+    """Grow the shortest-path tree of ``source`` to its end; returns as `grow_tree` does."""
+    nothing = np.empty(0, dtype=np.int64)
+    return grow_tree(indptr, indices, lengths, source, tree, nothing, 0, nothing)
+
+
+@njit(nogil=True, cache=True)
 def tree_lengths(indptr, indices, lengths, sources, rows):
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
-    n_points = len(indptr) - 1
-    tree = new_tree(n_points)
+    tree = new_tree(len(indptr) - 1)
     for row in range(len(sources)):
-        n_settled, size = grow_tree(indptr, indices, lengths, sources[row], n_points, tree)
+        n_settled, size = grow_whole_tree(indptr, indices, lengths, sources[row], tree)
         rows[row, :] = tree.distance
         forget_tree(tree, n_settled, size)
 
 
 @njit(nogil=True, cache=True)
-def graph_neighborhoods(indptr, indices, lengths, start, stop, members, counts):
-    """List the nearest nodes on the graph of each node in ``start:stop``.
+def graph_neighborhoods(indptr, indices, lengths, places, nodes, members, counts):
+    """List the nodes nearest on the graph to each of ``nodes``, one for each place.
 
-    ``members`` (stop - start, K) gets up to K nodes by distance, ``counts`` how many they are.
-    Nodes at distance 0 are copies of the point and would span nothing, so they do not count.
+    ``members`` (n_nodes, K) gets up to K nodes by distance, ``counts`` how many they are. Copies
+    of a point would span nothing: only the first node of a place counts, and none of the own.
     """
-    n_neighbors = members.shape[1]
-    tree = new_tree(len(indptr) - 1)
-    for node in range(start, stop):
-        n_settled, size = grow_tree(indptr, indices, lengths, node, n_neighbors, tree)
+    n_points = len(indptr) - 1
+    tree = new_tree(n_points)
+    seen = np.full(n_points, -1, dtype=np.int64)
+    counted = np.full(n_points, -1, dtype=np.int64)
+    for row in range(len(nodes)):
+        node = nodes[row]
+        n_settled, size = grow_tree(
+            indptr, indices, lengths, node, tree, places, members.shape[1], seen
+        )
+        counted[places[node]] = node
         count = 0
         for position in range(n_settled):
-            if tree.distance[tree.order[position]] > 0.0:
-                members[node - start, count] = tree.order[position]
+            member = tree.order[position]
+            if counted[places[member]] != node:
+                counted[places[member]] = node
+                members[row, count] = member
                 count += 1
-        counts[node - start] = count
+        counts[row] = count
         forget_tree(tree, n_settled, size)
