@@ -1,4 +1,4 @@
-"""One fit in a fresh process: prints wall and CPU seconds and peak memory as JSON."""
+"""One measurement in a fresh process, printed as JSON: a fit, its stages, or single steps."""
 
 import argparse
 import json
@@ -6,53 +6,107 @@ import resource
 import time
 
 import numpy as np
+from scipy.sparse.csgraph import dijkstra
+from sklearn.manifold import Isomap
 
-from ptunfold import PTU
+from ptunfold import (
+    PTU,
+    build_graph,
+    classical_mds,
+    connect,
+    estimate_frames,
+)
 from ptunfold.datasets import swiss_roll
+from ptunfold.geodesics.distances import distances_among
+
+
+def resident_bytes():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * resource.getpagesize()
 
 
 def peak_bytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024
 
 
+def timed(work):
+    wall, cpu = time.perf_counter(), time.process_time()
+    result = work()
+    return result, time.perf_counter() - wall, time.process_time() - cpu
+
+
+def fit(model, data, points):
+    """Time, memory beyond what the process has now, and error against the unrolled sheet."""
+    before = resident_bytes()
+    _, wall, cpu = timed(lambda: model.fit(points))
+    memory = peak_bytes() - before
+    found = model.embedding_.astype(np.float64)
+    exact = data.coordinates - data.coordinates.mean(axis=0)
+    left, _, right = np.linalg.svd(found.T @ exact)
+    error = np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact)
+    return {"wall": wall, "cpu": cpu, "memory": memory, "error": error}
+
+
+def stages(points, jobs):
+    """Wall seconds of each stage, and the connection."""
+    seconds = {}
+    graph, seconds["graph"], _ = timed(lambda: build_graph(points, 10, n_jobs=jobs))
+    frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2))
+    connection, seconds["connection"], _ = timed(lambda: connect(points, graph, frames))
+    everyone = np.arange(len(points))
+    distances, seconds["distances"], _ = timed(
+        lambda: distances_among(
+            connection, everyone, dtype=points.dtype, symmetric=False, n_jobs=jobs
+        )
+    )
+    _, seconds["embedding"], _ = timed(
+        lambda: classical_mds(distances, 2, overwrite=True, n_jobs=jobs)
+    )
+    return seconds, connection
+
+
+def per_pair(points, jobs):
+    """Nanoseconds of CPU and wall time for a (source, node), beside SciPy's Dijkstra."""
+    graph = build_graph(points, 10)
+    connection = connect(points, graph, estimate_frames(points, graph, 15, 2))
+    everyone = np.arange(len(points))
+    _, wall, cpu = timed(
+        lambda: distances_among(
+            connection, everyone, dtype=points.dtype, symmetric=False, n_jobs=jobs
+        )
+    )
+    some = everyone[:: max(1, len(points) // 500)]
+    matrix = graph.to_sparse()
+    _, _, scipy_cpu = timed(lambda: dijkstra(matrix, indices=some))
+    scale = 1e9 / len(points)
+    return {
+        "ns_cpu": cpu * scale / len(points),
+        "ns_wall": wall * scale / len(points),
+        "ns_scipy": scipy_cpu * scale / len(some),
+    }
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("method", choices=["ptu", "isomap"])
+    parser.add_argument("what", choices=["ptu", "isomap", "stages", "pairs"])
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--features", type=int, default=3)
-    parser.add_argument("--dtype", default="float64")
+    parser.add_argument("--dtype", default="float32")
     parser.add_argument("--jobs", type=int, default=-1)
     parser.add_argument("--seed", type=int, default=0)
     options = parser.parse_args()
-
-    from sklearn.manifold import Isomap  # imported for both, so that both start from the same
-
     data = swiss_roll(options.points, hole=0.4, n_features=options.features, seed=options.seed)
     points = data.points.astype(options.dtype)
-    PTU().fit(points[:100])  # a warm cache: compiling is measured on its own
-    if options.method == "ptu":
-        model = PTU(n_neighbors=10, n_jobs=options.jobs)
+    PTU().fit(points[:500])  # a warm cache: compiling is measured on its own
+    if options.what == "ptu":
+        result = fit(PTU(n_neighbors=10, n_jobs=options.jobs), data, points)
+    elif options.what == "isomap":
+        result = fit(Isomap(n_neighbors=10, n_jobs=options.jobs), data, points)
+    elif options.what == "stages":
+        result, _ = stages(points, options.jobs)
     else:
-        model = Isomap(n_neighbors=10, n_jobs=options.jobs)
-    before = peak_bytes()
-    wall, cpu = time.perf_counter(), time.process_time()
-    model.fit(points)
-    wall, cpu = time.perf_counter() - wall, time.process_time() - cpu
-    found = model.embedding_.astype(np.float64)
-    exact = data.coordinates - data.coordinates.mean(axis=0)
-    turn = np.linalg.svd(found.T @ exact)
-    error = np.linalg.norm(found @ turn[0] @ turn[2] - exact) / np.linalg.norm(exact)
-    print(
-        json.dumps(
-            {
-                **vars(options),
-                "wall": wall,
-                "cpu": cpu,
-                "peak_bytes": peak_bytes() - before,
-                "error": error,
-            }
-        )
-    )
+        result = per_pair(points, options.jobs)
+    print(json.dumps({**vars(options), **result}))
 
 
 if __name__ == "__main__":

@@ -17,7 +17,7 @@ from ptunfold.kernels.tiles import symmetrize_rows
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
 
-_BUCKET_WIDTH = 0.7  # of the median edge length (benchmarks/lanes.py)
+_BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 
 
 def transport_distances(
@@ -121,27 +121,26 @@ def distances_among(
     per_width = 1 / (_BUCKET_WIDTH * np.median(graph.lengths)) if graph.n_edges else 1.0
     back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
     distances = np.empty((len(nodes), len(nodes)), dtype=dtype)
-    # The caller's nodes by the place they have in the layout; copies share a place.
-    by_place = np.argsort(position, kind="stable")
-    first_of_place = np.searchsorted(position[by_place], np.arange(graph.n_points + 1))
+    owners = np.argsort(position, kind="stable")
+    owned = np.searchsorted(position[owners], np.arange(graph.n_points + 1))
+    rotations = laid_out.rotations.ravel()
 
     def one_way(block: slice) -> None:
-        rows = np.empty((block.stop - block.start, len(nodes)), dtype=dtype)
         batch_rows(
             graph.indptr,
             graph.indices,
             graph.lengths,
             back,
             laid_out.steps,
-            laid_out.rotations.ravel(),
+            rotations,
             block.start,
+            block.stop,
             per_width,
             position,
-            rows,
+            owners,
+            owned,
+            distances,
         )
-        callers = slice(first_of_place[block.start], first_of_place[block.stop])
-        members = by_place[callers]
-        distances[members] = rows[position[members] - block.start]
 
     run_blocks(one_way, plan_batches(graph.n_points), n_jobs=n_jobs, progress=progress)
     if symmetric:

@@ -83,9 +83,35 @@ def connect(
 
 def _align(tail_frames: FloatArray, head_frames: FloatArray) -> FloatArray:
     """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
-    overlaps = np.einsum("eDi,eDj->eij", tail_frames, head_frames, optimize=True)
+    overlaps = tail_frames.transpose(0, 2, 1) @ head_frames
+    dim = overlaps.shape[1]
+    if dim == 1:
+        return np.where(overlaps < 0, -1.0, 1.0)
+    if dim == 2:
+        return _nearest_orthogonal_2x2(overlaps)
     left, _, right = np.linalg.svd(overlaps)
     return left @ right
+
+
+def _nearest_orthogonal_2x2(matrices: FloatArray) -> FloatArray:
+    """Find the orthogonal matrix nearest to each 2 × 2 matrix.
+
+    A matrix is a rotation times a number plus a reflection times a number; the larger part wins.
+    """
+    (a, b), (c, d) = matrices.transpose(1, 2, 0)
+    turn, flip = np.stack((a + d, c - b)), np.stack((a - d, c + b))
+    turn_size, flip_size = np.hypot(*turn), np.hypot(*flip)
+    is_turn = turn_size >= flip_size
+    size = np.where(is_turn, turn_size, flip_size)
+    cosine, sine = np.where(is_turn, turn, flip)
+    # Planes at right angles in both directions: any matrix will do.
+    is_zero = size == 0
+    size[is_zero], cosine[is_zero] = 1.0, 1.0
+    cosine, sine = cosine / size, sine / size
+    nearest = np.empty_like(matrices)
+    nearest[:, 0, 0], nearest[:, 1, 0] = cosine, sine
+    nearest[:, 0, 1], nearest[:, 1, 1] = np.where(is_turn, (-sine, cosine), (sine, -cosine))
+    return nearest
 
 
 def _write_in_frame(offsets: FloatArray, frames: FloatArray, step: str) -> FloatArray:

@@ -31,5 +31,7 @@ def span_coordinates(points: FloatArray) -> FloatArray:
     # QR and not the Gram matrix, whose square root has only half the digits.
     columns = np.array(points.T, dtype=np.float64, order="F")
     columns -= columns.mean(axis=1, keepdims=True)
-    (upper,) = linalg.qr(columns, mode="r", overwrite_a=True, check_finite=False)
-    return np.ascontiguousarray(upper[:n_points].T, dtype=points.dtype)
+    # LAPACK itself, because scipy.linalg.qr would copy the whole matrix for its upper part.
+    n_work, _ = linalg.lapack.dgeqrf_lwork(n_features, n_points)
+    factored, _, _, _ = linalg.lapack.dgeqrf(columns, lwork=int(n_work), overwrite_a=True)
+    return np.ascontiguousarray(np.triu(factored[:n_points]).T, dtype=points.dtype)

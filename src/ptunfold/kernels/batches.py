@@ -191,11 +191,25 @@ def develop(indptr, indices, steps, rotations, sources, parents, visits, n_visit
 
 
 @njit(nogil=True, cache=True)
-def batch_rows(indptr, indices, lengths, back, steps, rotations, start, per_width, position, rows):
-    """Fill ``rows`` with the distances from consecutive sources, estimated towards the source.
+def batch_rows(
+    indptr,
+    indices,
+    lengths,
+    back,
+    steps,
+    rotations,
+    start,
+    stop,
+    per_width,
+    position,
+    owners,
+    owned,
+    distances,
+):
+    """Write the distances from the sources ``start:stop``, estimated towards the source.
 
-    The sources are ``start`` to ``start + len(rows)``; ``rows`` (s, m) has a column for each entry
-    of ``position`` (m,), the node of the graph that it stands for.
+    ``distances`` (m, m) belongs to the caller: column c stands for the node ``position[c]``, and
+    the rows of node s are ``owners[owned[s]:owned[s + 1]]``, more than one if it has copies.
     """
     n_points = len(indptr) - 1
     dim = steps.shape[1]
@@ -210,10 +224,10 @@ def batch_rows(indptr, indices, lengths, back, steps, rotations, start, per_widt
     ready = np.empty(n_points, dtype=np.int64)
     visits = np.empty(_VISITS_KEPT * n_points, dtype=np.int32)
     sources = np.empty(LANES, dtype=np.int64)
-    for row in range(0, len(rows), LANES):
-        n_sources = min(LANES, len(rows) - row)
+    for batch in range(start, stop, LANES):
+        n_sources = min(LANES, stop - batch)
         for lane in range(LANES):
-            sources[lane] = start + row + min(lane, n_sources - 1)
+            sources[lane] = batch + min(lane, n_sources - 1)
         n_visits = shortest_paths(
             indptr,
             indices,
@@ -247,5 +261,7 @@ def batch_rows(indptr, indices, lengths, back, steps, rotations, start, per_widt
         for tile in range(0, len(position), _TILE):
             end = min(tile + _TILE, len(position))
             for lane in range(n_sources):
-                for column in range(tile, end):
-                    rows[row + lane, column] = labels[position[column], lane]
+                for owner in range(owned[batch + lane], owned[batch + lane + 1]):
+                    row = owners[owner]
+                    for column in range(tile, end):
+                        distances[row, column] = labels[position[column], lane]
