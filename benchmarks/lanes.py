@@ -20,15 +20,17 @@ import sys, time
 import numpy as np
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import filled_torus, s_with_hole, swiss_roll
-from ptunfold.geodesics.distances import distances_among
+from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.distances import one_way_distances
 for make, dim in ((swiss_roll, 2), (s_with_hole, 2), (filled_torus, 3)):
     points = make(int(sys.argv[1])).points
     graph = build_graph(points)
     connection = connect(points, graph, estimate_frames(points, graph, 15, dim))
-    everyone = np.arange(len(points))
-    distances_among(connection, everyone, dtype=np.float32, symmetric=False, n_jobs=1)
+    arrangement = arrange(connection, np.arange(len(points)))
+    position = np.sort(arrangement.position)
+    one_way_distances(arrangement.connection, position, dtype=np.float32)
     start = time.process_time()
-    distances_among(connection, everyone, dtype=np.float32, symmetric=False, n_jobs=1)
+    one_way_distances(arrangement.connection, position, dtype=np.float32)
     print(1e9 * (time.process_time() - start) / len(points) ** 2)
 """
 VARIANTS = [

@@ -17,7 +17,8 @@ from ptunfold import (
     estimate_frames,
 )
 from ptunfold.datasets import swiss_roll
-from ptunfold.geodesics.distances import distances_among
+from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.distances import one_way_distances
 
 
 def resident_bytes():
@@ -47,18 +48,20 @@ def fit(model, data, points):
     return {"wall": wall, "cpu": cpu, "memory": memory, "error": error}
 
 
+def all_distances(connection, points, jobs):
+    """Do what a fit does between the connection and the embedding."""
+    arrangement = arrange(connection, np.arange(len(points)))
+    position = np.sort(arrangement.position)
+    return one_way_distances(arrangement.connection, position, dtype=points.dtype, n_jobs=jobs)
+
+
 def stages(points, jobs):
     """Wall seconds of each stage, and the connection."""
     seconds = {}
     graph, seconds["graph"], _ = timed(lambda: build_graph(points, 10, n_jobs=jobs))
     frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2))
     connection, seconds["connection"], _ = timed(lambda: connect(points, graph, frames))
-    everyone = np.arange(len(points))
-    distances, seconds["distances"], _ = timed(
-        lambda: distances_among(
-            connection, everyone, dtype=points.dtype, symmetric=False, n_jobs=jobs
-        )
-    )
+    distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
     _, seconds["embedding"], _ = timed(
         lambda: classical_mds(distances, 2, overwrite=True, n_jobs=jobs)
     )
@@ -69,13 +72,8 @@ def per_pair(points, jobs):
     """Nanoseconds of CPU and wall time for a (source, node), beside SciPy's Dijkstra."""
     graph = build_graph(points, 10)
     connection = connect(points, graph, estimate_frames(points, graph, 15, 2))
-    everyone = np.arange(len(points))
-    _, wall, cpu = timed(
-        lambda: distances_among(
-            connection, everyone, dtype=points.dtype, symmetric=False, n_jobs=jobs
-        )
-    )
-    some = everyone[:: max(1, len(points) // 500)]
+    _, wall, cpu = timed(lambda: all_distances(connection, points, jobs))
+    some = np.arange(len(points))[:: max(1, len(points) // 500)]
     matrix = graph.to_sparse()
     _, _, scipy_cpu = timed(lambda: dijkstra(matrix, indices=some))
     scale = 1e9 / len(points)

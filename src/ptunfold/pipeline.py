@@ -8,7 +8,8 @@ import numpy as np
 
 from ptunfold.embedding.classical import classical_mds
 from ptunfold.embedding.layout import side_by_side
-from ptunfold.geodesics.distances import distances_among, transport_distances
+from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.distances import one_way_distances, transport_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.copies import distinct_places
@@ -55,11 +56,12 @@ def unfold(
     places = distinct_places(points)
     pieces, eigenvalues = [], []
     for nodes in components:
-        one_way = distances_among(
-            geometry.connection,
-            nodes,
+        arrangement = arrange(geometry.connection, nodes)
+        order = np.argsort(arrangement.position, kind="stable")
+        one_way = one_way_distances(
+            arrangement.connection,
+            arrangement.position[order],
             dtype=points.dtype,
-            symmetric=False,
             n_jobs=n_jobs,
             progress=progress,
         )
@@ -71,7 +73,7 @@ def unfold(
             embedding = classical_mds(
                 one_way, n_filled, overwrite=True, n_jobs=n_jobs, progress=progress
             )
-            piece[:, :n_filled] = embedding.coordinates
+            piece[order, :n_filled] = embedding.coordinates
             spectrum[:n_filled] = embedding.eigenvalues
         pieces.append(piece)
         eigenvalues.append(spectrum)

@@ -15,8 +15,9 @@ from ptunfold import (
 )
 from ptunfold.datasets import flat_square, s_with_hole
 from ptunfold.geodesics import blocks
+from ptunfold.geodesics import distances as distances_module
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import distances_among
+from ptunfold.geodesics.distances import one_way_distances
 from ptunfold.kernels import batches
 from tests.oracle import random_connection
 
@@ -53,7 +54,8 @@ def test_one_way_rows_lead_to_the_source():
 
     points, graph, frames, connection = random_connection(2, seed=3)
     _, one_way, _ = algorithm_2(points, graph, frames)
-    rows = distances_among(connection, np.arange(60), symmetric=False)
+    arrangement = arrange(connection, np.arange(60))
+    rows = one_way_distances(arrangement.connection, arrangement.position)
     np.testing.assert_allclose(rows, one_way.T, rtol=1e-10, atol=1e-14)
 
 
@@ -202,6 +204,14 @@ def test_a_hub_with_many_neighbours():
     connection = connect(points, graph, estimate_frames(points, graph, 10, 2))
     exact = np.linalg.norm(points[:, None] - points[None], axis=2)
     np.testing.assert_allclose(transport_distances(connection), exact, atol=1e-9)
+
+
+def test_more_neighbours_than_a_batch_can_number(monkeypatch):
+    points = np.concatenate([s_with_hole(150).points] * 2)
+    connection = sheet_connection(points)
+    expected = transport_distances(connection)
+    monkeypatch.setattr(distances_module, "_MOST_NEIGHBORS", 3)
+    np.testing.assert_allclose(transport_distances(connection), expected, rtol=1e-12, atol=1e-14)
 
 
 @pytest.mark.parametrize("n_points", [3, 5, 15, 16, 18])

@@ -17,6 +17,7 @@ from ptunfold.kernels.tiles import symmetrize_rows
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
 
+_MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 
 
@@ -98,11 +99,10 @@ def distances_among(
     nodes: IntArray,
     *,
     dtype: DTypeLike = np.float64,
-    symmetric: bool = True,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> FloatArray:
-    """Estimate all geodesic distances in a component.
+    """Estimate all geodesic distances in a component, as a symmetric matrix.
 
     Parameters
     ----------
@@ -110,28 +110,56 @@ def distances_among(
         Rotations and steps on the edges of the graph.
     nodes : (n_nodes,) int
         All nodes of one component; the matrix has their order.
-    symmetric : bool
-        Average the two directions. Otherwise row i has the distances towards i, one way.
     dtype, n_jobs, progress
         As in :func:`transport_distances`.
     """
     arrangement = arrange(connection, nodes)
-    laid_out, position = arrangement.connection, arrangement.position
-    graph = laid_out.graph
-    per_width = 1 / (_BUCKET_WIDTH * np.median(graph.lengths)) if graph.n_edges else 1.0
-    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-    distances = np.empty((len(nodes), len(nodes)), dtype=dtype)
+    distances = one_way_distances(
+        arrangement.connection, arrangement.position, dtype=dtype, n_jobs=n_jobs, progress=progress
+    )
+    symmetrize(distances, n_jobs=n_jobs)
+    return distances
+
+
+def one_way_distances(
+    connection: Connection,
+    position: IntArray,
+    *,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate all geodesic distances in an arranged component, one way.
+
+    Parameters
+    ----------
+    connection : Connection
+        As `arrange` lays it out.
+    position : (n_rows,) int
+        The node that each row and column stands for. Sorted it is a little quicker.
+    dtype, n_jobs, progress
+        As in :func:`transport_distances`.
+
+    Returns
+    -------
+    distances : (n_rows, n_rows)
+        Row i has the distances towards i, unfolded from the other end.
+    """
+    graph = connection.graph
     owners = np.argsort(position, kind="stable")
     owned = np.searchsorted(position[owners], np.arange(graph.n_points + 1))
-    rotations = laid_out.rotations.ravel()
+    per_width = 1 / (_BUCKET_WIDTH * np.median(graph.lengths)) if graph.n_edges else 1.0
+    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
+    rotations = connection.rotations.ravel()
+    distances = np.empty((len(position), len(position)), dtype=dtype)
 
-    def one_way(block: slice) -> None:
+    def by_batches(block: slice) -> None:
         batch_rows(
             graph.indptr,
             graph.indices,
             graph.lengths,
             back,
-            laid_out.steps,
+            connection.steps,
             rotations,
             block.start,
             block.stop,
@@ -142,9 +170,16 @@ def distances_among(
             distances,
         )
 
-    run_blocks(one_way, plan_batches(graph.n_points), n_jobs=n_jobs, progress=progress)
-    if symmetric:
-        symmetrize(distances, n_jobs=n_jobs)
+    def by_trees(block: slice) -> None:
+        for source in range(block.start, block.stop):
+            row, nothing = np.empty((1, graph.n_points)), np.empty((0, graph.n_points))
+            one_way_rows(*_arrays(connection), np.array([source]), row, nothing)
+            distances[owners[owned[source] : owned[source + 1]]] = row[0, position]
+
+    # Batches number the neighbours of a node in 16 bits.
+    is_hub = graph.n_edges and np.diff(graph.indptr).max() > _MOST_NEIGHBORS
+    work = by_trees if is_hub else by_batches
+    run_blocks(work, plan_batches(graph.n_points), n_jobs=n_jobs, progress=progress)
     return distances
 
 
