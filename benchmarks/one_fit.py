@@ -12,11 +12,11 @@ from sklearn.manifold import Isomap
 from ptunfold import (
     PTU,
     build_graph,
-    classical_mds,
     connect,
     estimate_frames,
 )
 from ptunfold.datasets import swiss_roll
+from ptunfold.embedding.classical import scale_in_place
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import one_way_distances
 
@@ -62,9 +62,7 @@ def stages(points, jobs):
     frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2))
     connection, seconds["connection"], _ = timed(lambda: connect(points, graph, frames))
     distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
-    _, seconds["embedding"], _ = timed(
-        lambda: classical_mds(distances, 2, overwrite=True, n_jobs=jobs)
-    )
+    _, seconds["embedding"], _ = timed(lambda: scale_in_place(distances, 2, n_jobs=jobs))
     return seconds, connection
 
 

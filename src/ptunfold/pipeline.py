@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.embedding.classical import classical_mds
+from ptunfold.embedding.classical import scale_in_place
 from ptunfold.embedding.layout import side_by_side
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import one_way_distances, transport_distances
@@ -70,9 +70,7 @@ def unfold(
         piece = np.zeros((len(nodes), n_components), dtype=points.dtype)
         spectrum = np.zeros(n_components)
         if n_filled:
-            embedding = classical_mds(
-                one_way, n_filled, overwrite=True, n_jobs=n_jobs, progress=progress
-            )
+            embedding = scale_in_place(one_way, n_filled, n_jobs=n_jobs, progress=progress)
             piece[order, :n_filled] = embedding.coordinates
             spectrum[:n_filled] = embedding.eigenvalues
         pieces.append(piece)

@@ -66,6 +66,17 @@ def classical_mds(
     check_n_components(n_components, n_points)
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
+    return scale_in_place(distances, n_components, n_jobs=n_jobs, progress=progress)
+
+
+def scale_in_place(
+    distances: FloatArray,
+    n_components: int,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Embedding:
+    """Do what `classical_mds` does, without its checks and in the memory of ``distances``."""
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     with stage("embedding", None, "passes", progress) as bar:
         eigenvalues, eigenvectors = largest_eigenpairs(distances, n_components, bar)

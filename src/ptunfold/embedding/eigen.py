@@ -15,7 +15,7 @@ _MOST_DENSE = 400
 _EXTRA_VECTORS = 6
 _MOST_BLOCKS = 12
 _MOST_RESTARTS = 8
-_CHUNK = 1024
+_ROWS, _COLUMNS = 512, 2048
 
 
 def gram_product(squares: FloatArray, vectors: FloatArray) -> FloatArray:
@@ -42,10 +42,12 @@ def gram_product(squares: FloatArray, vectors: FloatArray) -> FloatArray:
     else:
         factor = centred
     product = np.zeros((len(squares), factor.shape[1]))
-    for start in range(0, len(squares), _CHUNK):
-        # Sums of this many terms in the dtype of the matrix, their total in float64.
-        chunk = slice(start, start + _CHUNK)
-        product += squares[:, chunk] @ factor[chunk]
+    for top in range(0, len(squares), _ROWS):
+        rows = slice(top, top + _ROWS)
+        for left in range(0, len(squares), _COLUMNS):
+            # Sums of this many terms in the dtype of the matrix, their total in float64.
+            columns = slice(left, left + _COLUMNS)
+            product[rows] += squares[rows, columns] @ factor[columns]
     product = (
         product[:, :n_vectors] + product[:, n_vectors:] if len(factor.T) > n_vectors else product
     )
