@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_in_place
 from ptunfold.embedding.layout import side_by_side
@@ -12,11 +13,10 @@ from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import one_way_distances, transport_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
-from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.types import Embedding, FloatArray, Geometry, IntArray, Settings
+from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, Settings
 from ptunfold.validation import check_points, check_settings, check_sources
 
 
@@ -53,34 +53,45 @@ def unfold(
     """
     geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
-    places = distinct_places(points)
-    pieces, eigenvalues = [], []
-    for nodes in components:
-        arrangement = arrange(geometry.connection, nodes)
-        order = np.argsort(arrangement.position, kind="stable")
+    pieces = [
+        _embed(geometry.connection, nodes, n_components, points.dtype, n_jobs, progress)
+        for nodes in components
+    ]
+    coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
+    places = side_by_side([piece.coordinates for piece in pieces])
+    for nodes, place in zip(components, places, strict=True):
+        coordinates[nodes] = place
+    eigenvalues = np.array([piece.eigenvalues for piece in pieces])
+    return geometry, Embedding(coordinates, eigenvalues[0] if len(pieces) == 1 else eigenvalues)
+
+
+def _embed(
+    connection: Connection,
+    nodes: IntArray,
+    n_components: int,
+    dtype: DTypeLike,
+    n_jobs: int | None,
+    progress: bool,
+) -> Embedding:
+    """Embed one component: all distances, then classical scaling in the same memory."""
+    arrangement = arrange(connection, nodes)
+    order = np.argsort(arrangement.position, kind="stable")
+    coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
+    eigenvalues = np.zeros(n_components)
+    # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
+    n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
+    if n_filled:
         one_way = one_way_distances(
             arrangement.connection,
             arrangement.position[order],
-            dtype=points.dtype,
+            dtype=dtype,
             n_jobs=n_jobs,
             progress=progress,
         )
-        # m distinct points fill at most m - 1 dimensions; the other coordinates are 0.
-        n_filled = min(n_components, len(np.unique(places[nodes])) - 1)
-        piece = np.zeros((len(nodes), n_components), dtype=points.dtype)
-        spectrum = np.zeros(n_components)
-        if n_filled:
-            embedding = scale_in_place(one_way, n_filled, n_jobs=n_jobs, progress=progress)
-            piece[order, :n_filled] = embedding.coordinates
-            spectrum[:n_filled] = embedding.eigenvalues
-        pieces.append(piece)
-        eigenvalues.append(spectrum)
-    coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
-    for nodes, piece in zip(components, side_by_side(pieces), strict=True):
-        coordinates[nodes] = piece
-    return geometry, Embedding(
-        coordinates, eigenvalues[0] if len(pieces) == 1 else np.array(eigenvalues)
-    )
+        embedding = scale_in_place(one_way, n_filled, n_jobs=n_jobs, progress=progress)
+        coordinates[order, :n_filled] = embedding.coordinates
+        eigenvalues[:n_filled] = embedding.eigenvalues
+    return Embedding(coordinates, eigenvalues)
 
 
 def lay_connection(
@@ -117,7 +128,7 @@ def lay_connection(
         settings.tangent_neighbors,
         settings.intrinsic_dim,
         tangent_center=settings.tangent_center,
-        bridged=whole if settings.disconnected == "bridge" else None,
+        bridged=whole,
         progress=progress,
     )
     connection = connect(points, whole, frames, settings.step, progress=progress)
@@ -147,38 +158,39 @@ def geodesic_distances(
 ) -> FloatArray:
     """Estimate geodesic distances by parallel transport, without an embedding.
 
-    Parameters
-    ----------
-    X : array-like of shape (n_points, n_features)
-        The points.
-    sources : list of int, optional
-        The points to start from; all by default.
-    graph : {"knn", "mutual", "radius"} or sparse matrix, optional
-        The kind of proximity graph, "knn" by default, or the edge lengths of one.
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
-        As in :class:`PTU`.
-    n_jobs : int, optional
-        Number of threads, as in scikit-learn.
-    progress : bool
-        Show a progress bar for each long stage.
+        Parameters
+        ----------
+        X : array-like of shape (n_points, n_features)
+            The points.
+        sources : list of int, optional
+            The points to start from; all by default.
+        graph : {"knn", "mutual", "radius"} or sparse matrix, optional
+            The kind of proximity graph, "knn" by default, or the edge lengths of one.
+        n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+            As in :class:`PTU`.
+        n_jobs : int, optional
+            Number of threads, as in scikit-learn.
+        progress : bool
+            Show a progress bar for each long stage.
 
-    Returns
-    -------
-    distances : (n_sources, n_points)
-        In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
-        for the points that ``disconnected="largest"`` leaves out.
+        Returns
+        -------
+        distances : (n_sources, n_points)
+            In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
+            for the points that ``disconnected="largest"`` leaves out.
 
-    Examples
-    --------
-    An arc of a circle: the distance along it, not across.
+        Examples
+        --------
+        An arc of a circle: the distance along it, not across.
 
-    >>> import numpy as np
-    >>> from ptunfold import geodesic_distances
-    >>> angle = np.linspace(0, np.pi, 200)
-    >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
-    >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
-    >>> print(f"{distances[0, -1]:.3f}")
-    3.142
+        >>> import numpy as np
+    from numpy.typing import DTypeLike
+        >>> from ptunfold import geodesic_distances
+        >>> angle = np.linspace(0, np.pi, 200)
+        >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
+        >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
+        >>> print(f"{distances[0, -1]:.3f}")
+        3.142
     """
     points = check_points(X)
     settings = check_settings(

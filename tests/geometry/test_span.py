@@ -31,3 +31,10 @@ def test_the_embedding_does_not_notice():
         basis, _ = np.linalg.qr(rng.normal(size=(n_features, 3)))
         embeddings.append(PTU(n_neighbors=8).fit_transform(tube @ basis.T))
     np.testing.assert_allclose(embeddings[0], embeddings[1], atol=1e-10)
+
+
+def test_copies_stay_copies():
+    points = np.random.default_rng(0).normal(size=(30, 2000))
+    points[20:] = points[5:15]
+    reduced = span_coordinates(points)
+    np.testing.assert_array_equal(reduced[20:], reduced[5:15])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
+from ptunfold.geometry.copies import distinct_places
 from ptunfold.types import FloatArray
 
 
@@ -34,4 +35,6 @@ def span_coordinates(points: FloatArray) -> FloatArray:
     # LAPACK itself, because scipy.linalg.qr would copy the whole matrix for its upper part.
     n_work, _ = linalg.lapack.dgeqrf_lwork(n_features, n_points)
     factored, _, _, _ = linalg.lapack.dgeqrf(columns, lwork=int(n_work), overwrite_a=True)
-    return np.ascontiguousarray(np.triu(factored[:n_points]).T, dtype=points.dtype)
+    coordinates = np.triu(factored[:n_points]).T.astype(points.dtype)
+    # Rounding must not drive copies of a point apart.
+    return np.ascontiguousarray(coordinates[distinct_places(points)])
