@@ -158,39 +158,38 @@ def geodesic_distances(
 ) -> FloatArray:
     """Estimate geodesic distances by parallel transport, without an embedding.
 
-        Parameters
-        ----------
-        X : array-like of shape (n_points, n_features)
-            The points.
-        sources : list of int, optional
-            The points to start from; all by default.
-        graph : {"knn", "mutual", "radius"} or sparse matrix, optional
-            The kind of proximity graph, "knn" by default, or the edge lengths of one.
-        n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
-            As in :class:`PTU`.
-        n_jobs : int, optional
-            Number of threads, as in scikit-learn.
-        progress : bool
-            Show a progress bar for each long stage.
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points.
+    sources : list of int, optional
+        The points to start from; all by default.
+    graph : {"knn", "mutual", "radius"} or sparse matrix, optional
+        The kind of proximity graph, "knn" by default, or the edge lengths of one.
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+        As in :class:`PTU`.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
 
-        Returns
-        -------
-        distances : (n_sources, n_points)
-            In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
-            for the points that ``disconnected="largest"`` leaves out.
+    Returns
+    -------
+    distances : (n_sources, n_points)
+        In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
+        for the points that ``disconnected="largest"`` leaves out.
 
-        Examples
-        --------
-        An arc of a circle: the distance along it, not across.
+    Examples
+    --------
+    An arc of a circle: the distance along it, not across.
 
-        >>> import numpy as np
-    from numpy.typing import DTypeLike
-        >>> from ptunfold import geodesic_distances
-        >>> angle = np.linspace(0, np.pi, 200)
-        >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
-        >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
-        >>> print(f"{distances[0, -1]:.3f}")
-        3.142
+    >>> import numpy as np
+    >>> from ptunfold import geodesic_distances
+    >>> angle = np.linspace(0, np.pi, 200)
+    >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
+    >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
+    >>> print(f"{distances[0, -1]:.3f}")
+    3.142
     """
     points = check_points(X)
     settings = check_settings(
