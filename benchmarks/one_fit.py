@@ -59,8 +59,10 @@ def stages(points, jobs):
     """Wall seconds of each stage, and the connection."""
     seconds = {}
     graph, seconds["graph"], _ = timed(lambda: build_graph(points, 10, n_jobs=jobs))
-    frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2))
-    connection, seconds["connection"], _ = timed(lambda: connect(points, graph, frames))
+    frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2, n_jobs=jobs))
+    connection, seconds["connection"], _ = timed(
+        lambda: connect(points, graph, frames, n_jobs=jobs)
+    )
     distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
     _, seconds["embedding"], _ = timed(lambda: scale_in_place(distances, 2, n_jobs=jobs))
     return seconds, connection

@@ -129,9 +129,10 @@ def lay_connection(
         settings.intrinsic_dim,
         tangent_center=settings.tangent_center,
         bridged=whole,
+        n_jobs=n_jobs,
         progress=progress,
     )
-    connection = connect(points, whole, frames, settings.step, progress=progress)
+    connection = connect(points, whole, frames, settings.step, n_jobs=n_jobs, progress=progress)
     return Geometry(whole, frames, connection, labels)
 
 

@@ -5,7 +5,9 @@ import time
 
 import pytest
 
-from ptunfold.geodesics.blocks import plan_blocks, run_blocks
+from ptunfold.geodesics.blocks import plan_batches, plan_blocks
+from ptunfold.kernels.lanes import LANES
+from ptunfold.threads import run_blocks
 
 
 @pytest.mark.parametrize(("n_sources", "n_points"), [(0, 5), (1, 1), (100, 100), (7, 10**7)])
@@ -16,6 +18,14 @@ def test_blocks_cover_every_source_once(n_sources, n_points):
 
 def test_blocks_of_many_points_are_small():
     assert len(plan_blocks(10, 10**7)) == 10
+
+
+@pytest.mark.parametrize("n_points", [1, 15, 16, 17, 1000, 10**5])
+def test_batches_start_at_whole_lanes(n_points):
+    blocks = plan_batches(n_points)
+    assert all(block.start % LANES == 0 for block in blocks)
+    assert blocks[0].start == 0
+    assert blocks[-1].stop == n_points
 
 
 def test_a_failing_block_is_reported_and_the_rest_is_not_run():

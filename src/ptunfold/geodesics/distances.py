@@ -8,15 +8,17 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.blocks import plan_batches, plan_blocks, plan_tiles, run_blocks
+from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows
 from ptunfold.kernels.development import one_way_rows
 from ptunfold.kernels.paths import tree_lengths
-from ptunfold.kernels.tiles import symmetrize_rows
+from ptunfold.kernels.tiles import TILE, symmetrize_rows
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
 
+_BAR = {"description": "distances", "unit": "sources"}
 _MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 
@@ -90,7 +92,9 @@ def transport_distances(
         one_way_rows(*_arrays(connection), sources[block], inward, outward)
         distances[block] = 0.5 * (inward + outward)
 
-    run_blocks(both_ways, plan_blocks(len(sources), n_points), n_jobs=n_jobs, progress=progress)
+    run_blocks(
+        both_ways, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, progress=progress
+    )
     return distances
 
 
@@ -179,7 +183,7 @@ def one_way_distances(
     # Batches number the neighbours of a node in 16 bits.
     is_hub = graph.n_edges and np.diff(graph.indptr).max() > _MOST_NEIGHBORS
     work = by_trees if is_hub else by_batches
-    run_blocks(work, plan_batches(graph.n_points), n_jobs=n_jobs, progress=progress)
+    run_blocks(work, plan_batches(graph.n_points), n_jobs=n_jobs, **_BAR, progress=progress)
     return distances
 
 
@@ -211,7 +215,9 @@ def graph_distances(
     def measure(block: slice) -> None:
         tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
 
-    run_blocks(measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, progress=progress)
+    run_blocks(
+        measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, progress=progress
+    )
     return rows
 
 
@@ -231,7 +237,7 @@ def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None 
     def handle(rows: slice) -> None:
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)
 
-    run_blocks(handle, plan_tiles(len(matrix)), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(matrix), TILE), n_jobs=n_jobs)
 
 
 def _arrays(connection: Connection) -> tuple[Any, ...]:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.progress import stage
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph
 from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 
-_CHUNK_VALUES = 1 << 22
+_CHUNK_VALUES = 1 << 21
 
 
 def connect(
@@ -17,6 +17,7 @@ def connect(
     frames: Frames,
     step: str = "chord",
     *,
+    n_jobs: int | None = None,
     progress: bool = False,
 ) -> Connection:
     """Align the frames at the two ends of each edge and write the edge in them (Sec. 3.3, 3.4).
@@ -33,6 +34,8 @@ def connect(
         The edge projected on the tangent space it leaves, or this projection stretched to the
         Euclidean length of the edge (the paper's length rescaling). An edge that stands upright
         on the tangent space has no direction in it: its step is 0 in both cases.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
     progress : bool
         Show a progress bar.
 
@@ -65,19 +68,27 @@ def connect(
     steps = np.empty((graph.n_edges, dim))
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
-    edges_per_chunk = max(1, _CHUNK_VALUES // (points.shape[1] * (dim + 1)))
-    with stage("connection", len(edges), "edges", progress) as bar:
-        for start in range(0, len(edges), edges_per_chunk):
-            forth = edges[start : start + edges_per_chunk]
-            back = graph.reverse[forth]
-            tails, heads = graph.tails[forth], graph.indices[forth]
-            tail_frames, head_frames = frames.vectors[tails], frames.vectors[heads]
-            rotations[forth] = _align(tail_frames, head_frames)
-            rotations[back] = rotations[forth].transpose(0, 2, 1)
-            offsets = points[heads].astype(np.float64) - points[tails]
-            steps[forth] = _write_in_frame(offsets, tail_frames, step)
-            steps[back] = _write_in_frame(-offsets, head_frames, step)
-            bar.update(len(forth))
+
+    def handle(block: slice) -> None:
+        forth = edges[block]
+        back = graph.reverse[forth]
+        tails, heads = graph.tails[forth], graph.indices[forth]
+        tail_frames, head_frames = frames.vectors[tails], frames.vectors[heads]
+        rotations[forth] = _align(tail_frames, head_frames)
+        rotations[back] = rotations[forth].transpose(0, 2, 1)
+        offsets = points[heads].astype(np.float64) - points[tails]
+        steps[forth] = _write_in_frame(offsets, tail_frames, step)
+        steps[back] = _write_in_frame(-offsets, head_frames, step)
+
+    n_together = min(max(_CHUNK_VALUES // (points.shape[1] * (dim + 1)), 1), 8192)
+    run_blocks(
+        handle,
+        cut(len(edges), n_together),
+        n_jobs=n_jobs,
+        description="connection",
+        unit="edges",
+        progress=progress,
+    )
     return Connection(graph, rotations, steps)
 
 

@@ -7,7 +7,7 @@ import numpy as np
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.kernels.paths import graph_neighborhoods
-from ptunfold.progress import stage
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
     TANGENT_CENTERS,
@@ -17,7 +17,7 @@ from ptunfold.validation import (
     check_tangent_sizes,
 )
 
-_CHUNK_VALUES = 1 << 22
+_CHUNK_VALUES = 1 << 21
 
 
 def estimate_frames(
@@ -28,6 +28,7 @@ def estimate_frames(
     *,
     tangent_center: str = "mean",
     bridged: Graph | None = None,
+    n_jobs: int | None = None,
     progress: bool = False,
 ) -> Frames:
     """Estimate an orthonormal basis of the tangent space at each point (Sec. 3.2 of the paper).
@@ -48,6 +49,8 @@ def estimate_frames(
     bridged : Graph, optional
         ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
         say nothing about, unless it is too small to have a shape of its own.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
     progress : bool
         Show a progress bar.
 
@@ -85,29 +88,37 @@ def estimate_frames(
     vectors = np.empty((n_points, n_features, intrinsic_dim))
     singular_values = np.empty((n_points, intrinsic_dim))
     residual = np.empty(n_points)
-    nodes_per_chunk = max(1, _CHUNK_VALUES // ((tangent_neighbors + 1) * n_features))
-    with stage("frames", n_points, "points", progress) as bar:
-        for start in range(0, n_points, nodes_per_chunk):
-            nodes = np.arange(start, min(start + nodes_per_chunk, n_points))
-            members, counts = _find_members(graph, places, nodes, tangent_neighbors)
-            if bridged is not None and is_lost[nodes].any():
-                lost = is_lost[nodes]
-                members[lost], counts[lost] = _find_members(
-                    bridged, places, nodes[lost], tangent_neighbors
-                )
-            offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
-            bases, values, residual[nodes] = _principal_directions(offsets, counts, intrinsic_dim)
-            is_flat = (values[:, -1] <= rounding) & (n_places[nodes] > intrinsic_dim)
-            if is_flat.any():
-                first = int(np.flatnonzero(is_flat)[0])
-                rank = int(np.count_nonzero(values[first] > rounding[first]))
-                raise ValueError(
-                    f"the {counts[first]} neighbours of point {start + first} span {rank} of "
-                    f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
-                    "tangent_neighbors, or lower intrinsic_dim or n_components"
-                )
-            vectors[nodes], singular_values[nodes] = bases, values
-            bar.update(len(nodes))
+
+    def handle(block: slice) -> None:
+        nodes = np.arange(block.start, block.stop)
+        members, counts = _find_members(graph, places, nodes, tangent_neighbors)
+        if bridged is not None and is_lost[nodes].any():
+            lost = is_lost[nodes]
+            members[lost], counts[lost] = _find_members(
+                bridged, places, nodes[lost], tangent_neighbors
+            )
+        offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
+        bases, values, residual[nodes] = _principal_directions(offsets, counts, intrinsic_dim)
+        is_flat = (values[:, -1] <= rounding) & (n_places[nodes] > intrinsic_dim)
+        if is_flat.any():
+            first = int(np.flatnonzero(is_flat)[0])
+            rank = int(np.count_nonzero(values[first] > rounding[first]))
+            raise ValueError(
+                f"the {counts[first]} neighbours of point {nodes[first]} span {rank} of "
+                f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
+                "tangent_neighbors, or lower intrinsic_dim or n_components"
+            )
+        vectors[nodes], singular_values[nodes] = bases, values
+
+    n_nodes = min(max(_CHUNK_VALUES // ((tangent_neighbors + 1) * n_features), 1), 1024)
+    run_blocks(
+        handle,
+        cut(n_points, n_nodes),
+        n_jobs=n_jobs,
+        description="frames",
+        unit="points",
+        progress=progress,
+    )
     vectors[np.diff((bridged or graph).indptr) == 0] = np.nan
     return Frames(vectors, singular_values, residual)
 

@@ -1,0 +1,66 @@
+"""Run blocks of work on threads: the one place that starts any."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+
+from joblib import effective_n_jobs
+
+from ptunfold.progress import stage
+
+
+def cut(n_items: int, size: int) -> list[slice]:
+    """Cut a range into blocks of ``size``, the last one shorter.
+
+    Examples
+    --------
+    >>> cut(5, 2)
+    [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
+    """
+    return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
+
+
+def run_blocks(
+    work: Callable[[slice], None],
+    blocks: Sequence[slice],
+    *,
+    n_jobs: int | None = None,
+    description: str = "",
+    unit: str = "",
+    progress: bool = False,
+) -> None:
+    """Call ``work`` on each block; it has to release the GIL to use several threads.
+
+    Parameters
+    ----------
+    work : callable
+        Handles one block and keeps its results; blocks must not touch each other's.
+    blocks : sequence of slice
+        The blocks, in any order of execution.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    description, unit : str
+        What a progress bar says.
+    progress : bool
+        Show a progress bar that advances with every block.
+    """
+    total = sum(block.stop - block.start for block in blocks)
+    with (
+        stage(description, total, unit, progress) as bar,
+        ThreadPoolExecutor(effective_n_jobs(n_jobs)) as pool,
+    ):
+
+        def run(block: slice) -> None:
+            work(block)
+            bar.update(block.stop - block.start)
+
+        futures = [pool.submit(run, block) for block in blocks]
+        try:
+            wait(futures, return_when=FIRST_EXCEPTION)
+        finally:
+            # After Ctrl-C or a failure only the blocks in flight are finished.
+            unfinished = [future for future in futures if future.cancel()]
+        for future in futures:
+            if future not in unfinished:
+                future.result()
