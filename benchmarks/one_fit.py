@@ -16,9 +16,9 @@ from ptunfold import (
     estimate_frames,
 )
 from ptunfold.datasets import swiss_roll
-from ptunfold.embedding.classical import scale_in_place
+from ptunfold.embedding.classical import scale_squares
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import one_way_distances
+from ptunfold.geodesics.distances import squared_distances
 
 
 def resident_bytes():
@@ -52,7 +52,7 @@ def all_distances(connection, points, jobs):
     """Do what a fit does between the connection and the embedding."""
     arrangement = arrange(connection, np.arange(len(points)))
     position = np.sort(arrangement.position)
-    return one_way_distances(arrangement.connection, position, dtype=points.dtype, n_jobs=jobs)
+    return squared_distances(arrangement.connection, position, dtype=points.dtype, n_jobs=jobs)
 
 
 def stages(points, jobs):
@@ -64,7 +64,7 @@ def stages(points, jobs):
         lambda: connect(points, graph, frames, n_jobs=jobs)
     )
     distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
-    _, seconds["embedding"], _ = timed(lambda: scale_in_place(distances, 2, n_jobs=jobs))
+    _, seconds["embedding"], _ = timed(lambda: scale_squares(distances, 2))
     return seconds, connection
 
 

@@ -7,10 +7,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ptunfold.embedding.classical import scale_in_place
+from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.layout import side_by_side
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import one_way_distances, transport_distances
+from ptunfold.geodesics.distances import squared_distances, transport_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
@@ -73,7 +73,7 @@ def _embed(
     n_jobs: int | None,
     progress: bool,
 ) -> Embedding:
-    """Embed one component: all distances, then classical scaling in the same memory."""
+    """Embed one component: all squared distances, then classical scaling."""
     arrangement = arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
@@ -81,14 +81,14 @@ def _embed(
     # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
     n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
     if n_filled:
-        one_way = one_way_distances(
+        squares = squared_distances(
             arrangement.connection,
             arrangement.position[order],
             dtype=dtype,
             n_jobs=n_jobs,
             progress=progress,
         )
-        embedding = scale_in_place(one_way, n_filled, n_jobs=n_jobs, progress=progress)
+        embedding = scale_squares(squares, n_filled, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
     return Embedding(coordinates, eigenvalues)

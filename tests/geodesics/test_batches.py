@@ -17,7 +17,8 @@ from ptunfold.datasets import flat_square, s_with_hole
 from ptunfold.geodesics import blocks
 from ptunfold.geodesics import distances as distances_module
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import one_way_distances
+from ptunfold.geodesics.bands import BAND, new_bands, whole_of
+from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.kernels import batches
 from tests.oracle import random_connection
 
@@ -55,7 +56,10 @@ def test_one_way_rows_lead_to_the_source():
     points, graph, frames, connection = random_connection(2, seed=3)
     _, one_way, _ = algorithm_2(points, graph, frames)
     arrangement = arrange(connection, np.arange(60))
-    rows = one_way_distances(arrangement.connection, arrangement.position)
+    rows_of = OneWayRows(arrangement.connection, arrangement.position)
+    rows = np.empty((60, 60))
+    for block in rows_of.blocks:
+        rows_of.write(block, rows, 0)
     np.testing.assert_allclose(rows, one_way.T, rtol=1e-10, atol=1e-14)
 
 
@@ -222,3 +226,26 @@ def test_fewer_points_than_lanes(n_points):
     np.testing.assert_allclose(
         transport_distances(connection), one_by_one(connection), rtol=1e-11, atol=1e-14
     )
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_points", [40, BAND, 700])
+def test_squares_in_bands_equal_the_matrix(dtype, n_points):
+    points = s_with_hole(n_points).points
+    points = np.concatenate((points, points[: n_points // 7]))  # copies own rows of their own
+    connection = sheet_connection(points)
+    everyone = np.arange(len(points))
+    arrangement = arrange(connection, everyone)
+    order = np.argsort(arrangement.position, kind="stable")
+    expected = transport_distances(connection, dtype=dtype)[np.ix_(order, order)]
+    for n_jobs in (1, 2, 4):
+        bands = squared_distances(
+            arrangement.connection, arrangement.position[order], dtype=dtype, n_jobs=n_jobs
+        )
+        assert all(band.dtype == dtype for band in bands)
+        np.testing.assert_array_equal(whole_of(bands), np.square(expected).astype(np.float64))
+
+
+def test_bands_take_half_the_memory():
+    n_points = 40 * BAND
+    assert sum(band.nbytes for band in new_bands(n_points, np.float32)) <= 0.52 * 4 * n_points**2

@@ -8,6 +8,7 @@ import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from ptunfold.embedding.eigen import largest_eigenpairs
+from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
 from ptunfold.progress import stage
 from ptunfold.types import Embedding, FloatArray
@@ -66,20 +67,26 @@ def classical_mds(
     check_n_components(n_components, n_points)
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
-    return scale_in_place(distances, n_components, n_jobs=n_jobs, progress=progress)
-
-
-def scale_in_place(
-    distances: FloatArray,
-    n_components: int,
-    *,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> Embedding:
-    """Do what `classical_mds` does, without its checks and in the memory of ``distances``."""
     symmetrize(distances, squared=True, n_jobs=n_jobs)
+    return scale_squares(bands_of(distances), n_components, progress=progress)
+
+
+def scale_squares(
+    bands: list[FloatArray], n_components: int, *, progress: bool = False
+) -> Embedding:
+    """Do the same for squared distances, given by the upper half of their matrix.
+
+    Parameters
+    ----------
+    bands : list of arrays
+        The upper half, as `new_bands` describes it.
+    n_components : int
+        The number of coordinates.
+    progress : bool
+        Show a progress bar.
+    """
     with stage("embedding", None, "passes", progress) as bar:
-        eigenvalues, eigenvectors = largest_eigenpairs(distances, n_components, bar)
+        eigenvalues, eigenvectors = largest_eigenpairs(bands, n_components, bar)
     negative = eigenvalues <= 0
     if negative.any():
         warnings.warn(
@@ -91,7 +98,7 @@ def scale_in_place(
         )
     eigenvectors, _ = svd_flip(eigenvectors, None)
     coordinates = eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    return Embedding(np.ascontiguousarray(coordinates, dtype=distances.dtype), eigenvalues)
+    return Embedding(np.ascontiguousarray(coordinates, dtype=bands[0].dtype), eigenvalues)
 
 
 def _numbers(values: FloatArray) -> str:

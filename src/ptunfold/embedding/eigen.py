@@ -8,6 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
+from ptunfold.geodesics.bands import whole_of, with_tops
 from ptunfold.types import FloatArray
 
 # Below this size a dense solver is quicker than an iterative one.
@@ -15,16 +16,16 @@ _MOST_DENSE = 400
 _EXTRA_VECTORS = 6
 _MOST_BLOCKS = 12
 _MOST_RESTARTS = 8
-_ROWS, _COLUMNS = 512, 2048
+_COLUMNS = 2048
 
 
-def gram_product(squares: FloatArray, vectors: FloatArray) -> FloatArray:
+def gram_product(bands: list[FloatArray], vectors: FloatArray) -> FloatArray:
     """Multiply vectors by the Gram matrix -½ J S J, J = I - 11ᵗ/n, without forming it.
 
     Parameters
     ----------
-    squares : (n_points, n_points) float32 or float64
-        Squared distances S, symmetric.
+    bands : list of arrays, float32 or float64
+        The upper half of the squared distances S, as `new_bands` describes it.
     vectors : (n_points, n_vectors) float64
         What to multiply.
 
@@ -34,28 +35,31 @@ def gram_product(squares: FloatArray, vectors: FloatArray) -> FloatArray:
     """
     centred = vectors - vectors.mean(axis=0)
     n_vectors = centred.shape[1]
-    if squares.dtype == np.float32:
+    is_single = bands[0].dtype == np.float32
+    factor = centred
+    if is_single:
         # The rounding of the vectors goes along as vectors of its own: the matrix is read once,
         # and only its own precision counts.
         rounded = centred.astype(np.float32)
         factor = np.hstack((rounded, (centred - rounded).astype(np.float32)))
-    else:
-        factor = centred
-    product = np.zeros((len(squares), factor.shape[1]))
-    for top in range(0, len(squares), _ROWS):
-        rows = slice(top, top + _ROWS)
-        for left in range(0, len(squares), _COLUMNS):
+    product = np.zeros((len(vectors), factor.shape[1]))
+    for top, band in with_tops(bands):
+        rows = slice(top, top + len(band))
+        for left in range(0, band.shape[1], _COLUMNS):
             # Sums of this many terms in the dtype of the matrix, their total in float64.
-            columns = slice(left, left + _COLUMNS)
-            product[rows] += squares[rows, columns] @ factor[columns]
-    product = (
-        product[:, :n_vectors] + product[:, n_vectors:] if len(factor.T) > n_vectors else product
-    )
+            tile = band[:, left : left + _COLUMNS]
+            columns = slice(top + left, top + left + tile.shape[1])
+            product[rows] += tile @ factor[columns]
+            beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
+            below = slice(columns.start + beyond, columns.stop)
+            product[below] += tile[:, beyond:].T @ factor[rows]
+    if is_single:
+        product = product[:, :n_vectors] + product[:, n_vectors:]
     return -0.5 * (product - product.mean(axis=0))
 
 
 def largest_eigenpairs(
-    squares: FloatArray, n_components: int, bar: Any
+    bands: list[FloatArray], n_components: int, bar: Any
 ) -> tuple[FloatArray, FloatArray]:
     """Find the largest eigenvalues of the Gram matrix and their eigenvectors.
 
@@ -66,8 +70,8 @@ def largest_eigenpairs(
 
     Parameters
     ----------
-    squares : (n_points, n_points) float32 or float64
-        Squared distances, symmetric. May be overwritten.
+    bands : list of arrays, float32 or float64
+        The upper half of the squared distances, as `new_bands` describes it.
     n_components : int
         The number of pairs.
     bar : progress bar
@@ -80,17 +84,17 @@ def largest_eigenpairs(
     eigenvectors : (n_points, n_components) float64
         As columns.
     """
-    n_points = len(squares)
+    n_points = bands[0].shape[1]
     n_block = n_components + _EXTRA_VECTORS
     if n_points <= max(_MOST_DENSE, 4 * n_block):
-        return _dense(squares, n_components)
+        return _dense(bands, n_components)
 
     def multiply(vectors: FloatArray) -> FloatArray:
         bar.update()
-        return gram_product(squares, vectors)
+        return gram_product(bands, vectors)
 
     start: FloatArray = np.random.default_rng(0).standard_normal((n_points, n_block))
-    tolerance = 1e-11 if squares.dtype == np.float64 else 1e-7
+    tolerance = 1e-11 if bands[0].dtype == np.float64 else 1e-7
     for _ in range(_MOST_RESTARTS):
         values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
         if residual <= tolerance:
@@ -99,14 +103,14 @@ def largest_eigenpairs(
         return values, vectors  # as far as rounding lets it come
     try:
         operator = LinearOperator(
-            squares.shape,
+            (n_points, n_points),
             lambda vector: multiply(vector.reshape(-1, 1)).ravel(),
             dtype=np.float64,
         )
         values, vectors = eigsh(operator, n_components, which="LA", v0=start[:, 0])
         return values[::-1], vectors[:, ::-1]
     except ArpackNoConvergence:
-        return _dense(squares, n_components)
+        return _dense(bands, n_components)
 
 
 def _krylov(
@@ -141,8 +145,8 @@ def _krylov(
         basis = np.hstack((basis, block))
 
 
-def _dense(squares: FloatArray, n_components: int) -> tuple[FloatArray, FloatArray]:
-    gram = squares.astype(np.float64)
+def _dense(bands: list[FloatArray], n_components: int) -> tuple[FloatArray, FloatArray]:
+    gram = whole_of(bands)
     means = gram.mean(axis=0)
     gram = -0.5 * (gram - means - means[:, None] + means.mean())
     last = len(gram) - 1

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from threading import Lock
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows
 from ptunfold.kernels.development import one_way_rows
 from ptunfold.kernels.paths import tree_lengths
-from ptunfold.kernels.tiles import TILE, symmetrize_rows
+from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
@@ -118,73 +120,127 @@ def distances_among(
         As in :func:`transport_distances`.
     """
     arrangement = arrange(connection, nodes)
-    distances = one_way_distances(
-        arrangement.connection, arrangement.position, dtype=dtype, n_jobs=n_jobs, progress=progress
-    )
+    rows_of = OneWayRows(arrangement.connection, arrangement.position)
+    distances = np.empty((len(nodes), len(nodes)), dtype=dtype)
+
+    def write(block: slice) -> None:
+        rows_of.write(block, distances, 0)
+
+    run_blocks(write, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
     symmetrize(distances, n_jobs=n_jobs)
     return distances
 
 
-def one_way_distances(
+def squared_distances(
     connection: Connection,
     position: IntArray,
     *,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> FloatArray:
-    """Estimate all geodesic distances in an arranged component, one way.
+) -> list[FloatArray]:
+    """Estimate all squared geodesic distances in an arranged component, in half the memory.
 
     Parameters
     ----------
     connection : Connection
         As `arrange` lays it out.
     position : (n_rows,) int
-        The node that each row and column stands for. Sorted it is a little quicker.
+        The node that each row and column stands for, ascending.
     dtype, n_jobs, progress
         As in :func:`transport_distances`.
 
     Returns
     -------
-    distances : (n_rows, n_rows)
-        Row i has the distances towards i, unfolded from the other end.
+    bands : list of arrays
+        The upper half of the symmetric matrix of squares, as `new_bands` describes it.
     """
-    graph = connection.graph
-    owners = np.argsort(position, kind="stable")
-    owned = np.searchsorted(position[owners], np.arange(graph.n_points + 1))
-    per_width = 1 / (_BUCKET_WIDTH * np.median(graph.lengths)) if graph.n_edges else 1.0
-    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-    rotations = connection.rotations.ravel()
-    distances = np.empty((len(position), len(position)), dtype=dtype)
+    rows_of = OneWayRows(connection, position)
+    bands = new_bands(len(position), dtype)
+    locks = [Lock() for _ in bands]
 
-    def by_batches(block: slice) -> None:
+    def add(block: slice) -> None:
+        first, last = rows_of.owned[block.start], rows_of.owned[block.stop]
+        rows = np.empty((last - first, len(position)), dtype=dtype)
+        rows_of.write(block, rows, first)
+        # Each entry is added to twice, once for each direction, in any order.
+        for (top, band), lock in zip(with_tops(bands), locks, strict=True):
+            if top >= last:
+                break
+            with lock:
+                add_rows(band, top, rows, first)
+
+    def finish(block: slice) -> None:
+        for band in bands[block]:
+            square_means(band)
+
+    run_blocks(add, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
+    run_blocks(finish, cut(len(bands), 1), n_jobs=n_jobs)
+    return bands
+
+
+class OneWayRows:
+    """Distances towards the nodes of an arranged component, block by block of sources.
+
+    Parameters
+    ----------
+    connection : Connection
+        As `arrange` lays it out.
+    position : (n_rows,) int
+        The node that each row and column of the caller's matrix stands for.
+
+    Attributes
+    ----------
+    blocks : list of slice
+        The blocks of nodes.
+    owners, owned : (n_rows,) and (n_nodes + 1,) int
+        The rows of node s are ``owners[owned[s]:owned[s + 1]]``.
+    """
+
+    def __init__(self, connection: Connection, position: IntArray) -> None:
+        graph = connection.graph
+        self.connection, self.position = connection, position
+        self.blocks = plan_batches(graph.n_points)
+        self.owners = np.argsort(position, kind="stable")
+        self.owned = np.searchsorted(position[self.owners], np.arange(graph.n_points + 1))
+        self.back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
+        self.per_width = 1.0
+        self.has_hub = False
+        if graph.n_edges:
+            self.per_width = 1 / float(_BUCKET_WIDTH * np.median(graph.lengths))
+            # Batches number the neighbours of a node in 16 bits.
+            self.has_hub = bool(np.diff(graph.indptr).max() > _MOST_NEIGHBORS)
+
+    def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
+        if self.has_hub:
+            self._write_by_trees(block, rows, first_row)
+            return
+        graph = self.connection.graph
         batch_rows(
             graph.indptr,
             graph.indices,
             graph.lengths,
-            back,
-            connection.steps,
-            rotations,
+            self.back,
+            self.connection.steps,
+            self.connection.rotations.ravel(),
             block.start,
             block.stop,
-            per_width,
-            position,
-            owners,
-            owned,
-            distances,
+            self.per_width,
+            self.position,
+            self.owners,
+            self.owned,
+            rows,
+            first_row,
         )
 
-    def by_trees(block: slice) -> None:
+    def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        n_points = self.connection.graph.n_points
+        row, nothing = np.empty((1, n_points)), np.empty((0, n_points))
         for source in range(block.start, block.stop):
-            row, nothing = np.empty((1, graph.n_points)), np.empty((0, graph.n_points))
-            one_way_rows(*_arrays(connection), np.array([source]), row, nothing)
-            distances[owners[owned[source] : owned[source + 1]]] = row[0, position]
-
-    # Batches number the neighbours of a node in 16 bits.
-    is_hub = graph.n_edges and np.diff(graph.indptr).max() > _MOST_NEIGHBORS
-    work = by_trees if is_hub else by_batches
-    run_blocks(work, plan_batches(graph.n_points), n_jobs=n_jobs, **_BAR, progress=progress)
-    return distances
+            one_way_rows(*_arrays(self.connection), np.array([source]), row, nothing)
+            owners = self.owners[self.owned[source] : self.owned[source + 1]]
+            rows[owners - first_row] = row[0, self.position]
 
 
 def graph_distances(

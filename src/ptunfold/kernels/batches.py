@@ -204,12 +204,14 @@ def batch_rows(
     position,
     owners,
     owned,
-    distances,
+    rows,
+    first_row,
 ):
     """Write the distances from the sources ``start:stop``, estimated towards the source.
 
-    ``distances`` (m, m) belongs to the caller: column c stands for the node ``position[c]``, and
-    the rows of node s are ``owners[owned[s]:owned[s + 1]]``, more than one if it has copies.
+    ``rows`` belong to the caller, from ``first_row`` of his matrix on: column c stands for the
+    node ``position[c]``, and the rows of node s are ``owners[owned[s]:owned[s + 1]]``, more than
+    one if it has copies.
     """
     n_points = len(indptr) - 1
     dim = steps.shape[1]
@@ -262,6 +264,6 @@ def batch_rows(
             end = min(tile + _TILE, len(position))
             for lane in range(n_sources):
                 for owner in range(owned[batch + lane], owned[batch + lane + 1]):
-                    row = owners[owner]
+                    row = owners[owner] - first_row
                     for column in range(tile, end):
-                        distances[row, column] = labels[position[column], lane]
+                        rows[row, column] = labels[position[column], lane]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from numba import njit
 
 TILE = 64
+_SMALL_TILE = 16
 
 
 @njit(nogil=True, cache=True)
@@ -26,3 +27,37 @@ def symmetrize_rows(matrix, start, stop, power):
                         mean *= mean
                     matrix[row, column] = mean
                     matrix[column, row] = mean
+
+
+@njit(nogil=True, cache=True)
+def add_rows(band, top, rows, start):
+    """Add rows of a matrix to a band of its upper half.
+
+    ``rows`` (s, n) are the rows from ``start`` on, ``band`` (h, n - top) those from ``top`` on,
+    with the columns from there on. What lies left of the diagonal block is added in its mirror
+    place; inside the diagonal block everything keeps its own.
+    """
+    height, n_points = len(band), rows.shape[1]
+    for index in range(max(0, top - start), min(len(rows), top + height - start)):
+        for column in range(top, n_points):
+            band[start + index - top, column - top] += rows[index, column]
+    below = max(0, top + height - start)
+    for upper in range(below, len(rows), _SMALL_TILE):
+        for left in range(0, height, _SMALL_TILE):
+            for column in range(left, min(left + _SMALL_TILE, height)):
+                for index in range(upper, min(upper + _SMALL_TILE, len(rows))):
+                    band[column, start + index - top] += rows[index, top + column]
+
+
+@njit(nogil=True, cache=True)
+def square_means(band):
+    """Turn a band of sums of two directions into squares of their means."""
+    height = len(band)
+    for row in range(height):
+        for column in range(row, height):
+            mean = 0.5 * (band[row, column] + band[column, row])
+            band[row, column] = mean * mean
+            band[column, row] = mean * mean
+        for column in range(height, band.shape[1]):
+            mean = 0.5 * band[row, column]
+            band[row, column] = mean * mean
