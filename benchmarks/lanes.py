@@ -13,7 +13,7 @@ from pathlib import Path
 
 import ptunfold
 
-ROUNDS = 5
+ROUNDS = 3
 PACKAGE = Path(ptunfold.__file__).parent
 MEASURE = """
 import sys, time

@@ -93,7 +93,7 @@ def _connection(
     steps: FloatArray,
 ) -> Connection:
     """Sort directed edges into a connection."""
-    order = np.lexsort((heads, tails))
+    order = np.argsort(tails * np.int64(n_points) + heads, kind="stable")
     indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
     graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
     return Connection(graph, rotations[order], steps[order])

@@ -116,17 +116,15 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
     """Build a graph from undirected edges; of an edge given twice the shorter length holds."""
-    both_tails = np.concatenate((tails, heads)).astype(np.int64)
-    both_heads = np.concatenate((heads, tails)).astype(np.int64)
-    both_lengths = np.concatenate((lengths, lengths)).astype(np.float64)
-    order = np.lexsort((both_lengths, both_heads, both_tails))
-    both_tails, both_heads = both_tails[order], both_heads[order]
-    first = np.ones(len(order), dtype=bool)
-    first[1:] = (np.diff(both_tails) != 0) | (np.diff(both_heads) != 0)
-    degrees = np.bincount(both_tails[first], minlength=n_points)
-    indptr = np.concatenate(([0], np.cumsum(degrees)))
+    keys = np.concatenate((tails * np.int64(n_points) + heads, heads * np.int64(n_points) + tails))
+    order = np.argsort(keys, kind="stable")
+    keys, first = np.unique(keys[order], return_index=True)
+    lengths = np.concatenate((lengths, lengths))[order].astype(np.float64)
+    if len(first):
+        lengths = np.minimum.reduceat(lengths, first)
+    degrees = np.bincount(keys // n_points, minlength=n_points)
     return Graph(
-        indptr=indptr.astype(np.int64),
-        indices=both_heads[first].astype(np.int32),
-        lengths=both_lengths[order][first],
+        indptr=np.concatenate(([0], np.cumsum(degrees))).astype(np.int64),
+        indices=(keys % n_points).astype(np.int32),
+        lengths=lengths,
     )
