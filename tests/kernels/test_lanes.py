@@ -1,5 +1,8 @@
 """Each vector operation against the plain loop that it stands for."""
 
+import platform
+import re
+
 import numpy as np
 import pytest
 from numba import njit
@@ -14,6 +17,13 @@ from ptunfold.kernels.lanes import (
     norm,
     sharing,
 )
+
+PACKED_ADDITION = {
+    "x86_64": r"\bv?addpd\b",
+    "AMD64": r"\bv?addpd\b",
+    "aarch64": r"\bfadd\s+v\d+\.2d",
+    "arm64": r"\bfadd(\.2d|\s+v\d+\.2d)",
+}
 
 
 @njit
@@ -68,6 +78,16 @@ def test_improve(rng):
         np.testing.assert_array_equal(parents[2], np.where(less, 77, parents_before))
         assert least == (offer[less].min() if less.any() else np.inf)
         assert call_improved(labels, 1, 2, 1.0) == 0
+
+
+@pytest.mark.skipif(
+    platform.machine() not in PACKED_ADDITION, reason="no pattern for the code of this processor"
+)
+def test_relaxation_compiles_to_vector_instructions(rng):
+    call_improved(rng.random((3, LANES)), 1, 2, 1.0)
+    (code,) = call_improved.inspect_asm().values()
+    assert re.search(PACKED_ADDITION[platform.machine()], code)
+    assert "addsd" not in code
 
 
 def test_masks(rng):
