@@ -25,6 +25,7 @@ pytest: $(VENV)/.dev
 
 bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
+	$(BIN)/python benchmarks/stages.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache

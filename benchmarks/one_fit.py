@@ -95,7 +95,9 @@ def main():
     options = parser.parse_args()
     data = swiss_roll(options.points, hole=0.4, n_features=options.features, seed=options.seed)
     points = data.points.astype(options.dtype)
-    PTU().fit(points[:500])  # a warm cache: compiling is measured on its own
+    PTU().fit(
+        swiss_roll(500).points.astype(options.dtype)
+    )  # a warm cache: compiling is measured on its own
     if options.what == "ptu":
         result = fit(PTU(n_neighbors=10, n_jobs=options.jobs), data, points)
     elif options.what == "isomap":
