@@ -11,6 +11,9 @@ from ptunfold.types import FloatArray, IntArray
 
 # Beyond this many features a tree visits most of its leaves on data that are not very thin.
 _MOST_TREE_FEATURES = 15
+# Up to this many differences even a tree that visits all its leaves is quicker than the start of
+# brute force on threads.
+_MOST_TREE_VALUES = 250_000_000
 _MOST_TIES = 8
 _CHUNK_VALUES = 1 << 22
 
@@ -56,7 +59,8 @@ def nearest(
     points: FloatArray, queries: FloatArray, n_nearest: int, n_jobs: int | None = None
 ) -> IntArray:
     """Find the points nearest to each query, as indices (n_queries, n_nearest)."""
-    if points.shape[1] <= _MOST_TREE_FEATURES:
+    n_values = len(points) * len(queries) * points.shape[1]
+    if points.shape[1] <= _MOST_TREE_FEATURES or n_values <= _MOST_TREE_VALUES:
         _, found = _tree(points).query(queries, n_nearest, workers=effective_n_jobs(n_jobs))
         return found.reshape(-1, n_nearest)
     # Brute force expands |x - y|², which far from the origin cancels all digits. The median stays
