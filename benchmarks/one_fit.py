@@ -64,7 +64,7 @@ def stages(points, jobs):
         lambda: connect(points, graph, frames, n_jobs=jobs)
     )
     distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
-    _, seconds["embedding"], _ = timed(lambda: scale_squares(distances, 2))
+    _, seconds["embedding"], _ = timed(lambda: scale_squares(distances, 2, n_jobs=jobs))
     return seconds, connection
 
 

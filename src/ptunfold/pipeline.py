@@ -88,7 +88,7 @@ def _embed(
             n_jobs=n_jobs,
             progress=progress,
         )
-        embedding = scale_squares(squares, n_filled, progress=progress)
+        embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
     return Embedding(coordinates, eigenvalues)

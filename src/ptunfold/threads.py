@@ -4,8 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
+from contextlib import AbstractContextManager
+from functools import cache
 
 from joblib import effective_n_jobs
+from threadpoolctl import ThreadpoolController
 
 from ptunfold.progress import stage
 
@@ -19,6 +22,20 @@ def cut(n_items: int, size: int) -> list[slice]:
     [slice(0, 2, None), slice(2, 4, None), slice(4, 5, None)]
     """
     return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
+
+
+def single_threaded_blas() -> AbstractContextManager[object]:
+    """Keep the linear algebra library from starting threads of its own.
+
+    They would ignore ``n_jobs``, and they go on spinning for a while after their work is done,
+    which takes the processor from whatever comes next.
+    """
+    return _blas().limit(limits=1)
+
+
+@cache
+def _blas() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="blas")
 
 
 def run_blocks(

@@ -12,6 +12,7 @@ from scipy import sparse
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
+BoolArray = NDArray[np.bool_]
 
 
 @dataclass(frozen=True, eq=False)

@@ -11,6 +11,7 @@ from ptunfold.embedding.eigen import largest_eigenpairs
 from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
 from ptunfold.progress import stage
+from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray
 from ptunfold.validation import check_n_components
 
@@ -68,11 +69,15 @@ def classical_mds(
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
     symmetrize(distances, squared=True, n_jobs=n_jobs)
-    return scale_squares(bands_of(distances), n_components, progress=progress)
+    return scale_squares(bands_of(distances), n_components, n_jobs=n_jobs, progress=progress)
 
 
 def scale_squares(
-    bands: list[FloatArray], n_components: int, *, progress: bool = False
+    bands: list[FloatArray],
+    n_components: int,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Embedding:
     """Do the same for squared distances, given by the upper half of their matrix.
 
@@ -82,11 +87,13 @@ def scale_squares(
         The upper half, as `new_bands` describes it.
     n_components : int
         The number of coordinates.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
     progress : bool
         Show a progress bar.
     """
-    with stage("embedding", None, "passes", progress) as bar:
-        eigenvalues, eigenvectors = largest_eigenpairs(bands, n_components, bar)
+    with stage("embedding", None, "passes", progress) as bar, single_threaded_blas():
+        eigenvalues, eigenvectors = largest_eigenpairs(bands, n_components, bar, n_jobs)
     negative = eigenvalues <= 0
     if negative.any():
         warnings.warn(

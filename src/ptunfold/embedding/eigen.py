@@ -9,6 +9,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ptunfold.geodesics.bands import whole_of, with_tops
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
 # Below this size a dense solver is quicker than an iterative one.
@@ -17,9 +18,12 @@ _EXTRA_VECTORS = 6
 _MOST_BLOCKS = 12
 _MOST_RESTARTS = 8
 _COLUMNS = 2048
+_GROUPS = 8
 
 
-def gram_product(bands: list[FloatArray], vectors: FloatArray) -> FloatArray:
+def gram_product(
+    bands: list[FloatArray], vectors: FloatArray, n_jobs: int | None = None
+) -> FloatArray:
     """Multiply vectors by the Gram matrix -½ J S J, J = I - 11ᵗ/n, without forming it.
 
     Parameters
@@ -28,6 +32,8 @@ def gram_product(bands: list[FloatArray], vectors: FloatArray) -> FloatArray:
         The upper half of the squared distances S, as `new_bands` describes it.
     vectors : (n_points, n_vectors) float64
         What to multiply.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn. The result does not depend on it.
 
     Returns
     -------
@@ -42,24 +48,39 @@ def gram_product(bands: list[FloatArray], vectors: FloatArray) -> FloatArray:
         # and only its own precision counts.
         rounded = centred.astype(np.float32)
         factor = np.hstack((rounded, (centred - rounded).astype(np.float32)))
-    product = np.zeros((len(vectors), factor.shape[1]))
-    for top, band in with_tops(bands):
-        rows = slice(top, top + len(band))
-        for left in range(0, band.shape[1], _COLUMNS):
-            # Sums of this many terms in the dtype of the matrix, their total in float64.
-            tile = band[:, left : left + _COLUMNS]
-            columns = slice(top + left, top + left + tile.shape[1])
-            product[rows] += tile @ factor[columns]
-            beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
-            below = slice(columns.start + beyond, columns.stop)
-            product[below] += tile[:, beyond:].T @ factor[rows]
+    # Several bands at a time; their sums are added up in one order whoever finishes first.
+    groups = np.array_split(np.arange(len(bands)), min(len(bands), _GROUPS))
+    products = np.zeros((len(groups), len(vectors), factor.shape[1]))
+    placed = list(with_tops(bands))
+
+    def handle(block: slice) -> None:
+        for group in range(block.start, block.stop):
+            for index in groups[group]:
+                top, band = placed[index]
+                _add_product(top, band, factor, products[group])
+
+    run_blocks(handle, cut(len(groups), 1), n_jobs=n_jobs)
+    product = products.sum(axis=0)
     if is_single:
         product = product[:, :n_vectors] + product[:, n_vectors:]
     return -0.5 * (product - product.mean(axis=0))
 
 
+def _add_product(top: int, band: FloatArray, factor: FloatArray, product: FloatArray) -> None:
+    """Add what a band and its mirror image contribute to the product with the matrix."""
+    rows = slice(top, top + len(band))
+    for left in range(0, band.shape[1], _COLUMNS):
+        # Sums of this many terms in the dtype of the matrix, their total in float64.
+        tile = band[:, left : left + _COLUMNS]
+        columns = slice(top + left, top + left + tile.shape[1])
+        product[rows] += tile @ factor[columns]
+        beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
+        below = slice(columns.start + beyond, columns.stop)
+        product[below] += tile[:, beyond:].T @ factor[rows]
+
+
 def largest_eigenpairs(
-    bands: list[FloatArray], n_components: int, bar: Any
+    bands: list[FloatArray], n_components: int, bar: Any, n_jobs: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Find the largest eigenvalues of the Gram matrix and their eigenvectors.
 
@@ -76,6 +97,8 @@ def largest_eigenpairs(
         The number of pairs.
     bar : progress bar
         Advanced with every pass over the matrix.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
 
     Returns
     -------
@@ -91,7 +114,7 @@ def largest_eigenpairs(
 
     def multiply(vectors: FloatArray) -> FloatArray:
         bar.update()
-        return gram_product(bands, vectors)
+        return gram_product(bands, vectors, n_jobs)
 
     start: FloatArray = np.random.default_rng(0).standard_normal((n_points, n_block))
     tolerance = 1e-11 if bands[0].dtype == np.float64 else 1e-7

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptunfold.kernels.edges import nearest_orthogonal, write_in_frames
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph
 from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 
-_CHUNK_VALUES = 1 << 21
+_EDGES_TOGETHER = 8192
 
 
 def connect(
@@ -73,17 +74,20 @@ def connect(
         forth = edges[block]
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        tail_frames, head_frames = frames.vectors[tails], frames.vectors[heads]
-        rotations[forth] = _align(tail_frames, head_frames)
+        overlaps = np.empty((len(forth), dim, dim))
+        there, here = np.empty((len(forth), dim)), np.empty((len(forth), dim))
+        lengths = np.empty(len(forth))
+        write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
+        if step == "chord":
+            _stretch(there, lengths)
+            _stretch(here, lengths)
+        steps[forth], steps[back] = there, here
+        rotations[forth] = _align(overlaps)
         rotations[back] = rotations[forth].transpose(0, 2, 1)
-        offsets = points[heads].astype(np.float64) - points[tails]
-        steps[forth] = _write_in_frame(offsets, tail_frames, step)
-        steps[back] = _write_in_frame(-offsets, head_frames, step)
 
-    n_together = min(max(_CHUNK_VALUES // (points.shape[1] * (dim + 1)), 1), 8192)
     run_blocks(
         handle,
-        cut(len(edges), n_together),
+        cut(len(edges), _EDGES_TOGETHER),
         n_jobs=n_jobs,
         description="connection",
         unit="edges",
@@ -92,47 +96,22 @@ def connect(
     return Connection(graph, rotations, steps)
 
 
-def _align(tail_frames: FloatArray, head_frames: FloatArray) -> FloatArray:
+def _align(overlaps: FloatArray) -> FloatArray:
     """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
-    overlaps = tail_frames.transpose(0, 2, 1) @ head_frames
-    dim = overlaps.shape[1]
-    if dim == 1:
-        return np.where(overlaps < 0, -1.0, 1.0)
-    if dim == 2:
-        return _nearest_orthogonal_2x2(overlaps)
-    left, _, right = np.linalg.svd(overlaps)
-    return left @ right
+    is_done = np.zeros(len(overlaps), dtype=bool)
+    if overlaps.shape[1] <= 3:
+        nearest_orthogonal(overlaps, is_done)
+    left = np.flatnonzero(~is_done)
+    if len(left):
+        first, _, second = np.linalg.svd(overlaps[left])
+        overlaps[left] = first @ second
+    return overlaps
 
 
-def _nearest_orthogonal_2x2(matrices: FloatArray) -> FloatArray:
-    """Find the orthogonal matrix nearest to each 2 × 2 matrix.
-
-    A matrix is a rotation times a number plus a reflection times a number; the larger part wins.
-    """
-    (a, b), (c, d) = matrices.transpose(1, 2, 0)
-    turn, flip = np.stack((a + d, c - b)), np.stack((a - d, c + b))
-    turn_size, flip_size = np.hypot(*turn), np.hypot(*flip)
-    is_turn = turn_size >= flip_size
-    size = np.where(is_turn, turn_size, flip_size)
-    cosine, sine = np.where(is_turn, turn, flip)
-    # Planes at right angles in both directions: any matrix will do.
-    is_zero = size == 0
-    size[is_zero], cosine[is_zero] = 1.0, 1.0
-    cosine, sine = cosine / size, sine / size
-    nearest = np.empty_like(matrices)
-    nearest[:, 0, 0], nearest[:, 1, 0] = cosine, sine
-    nearest[:, 0, 1], nearest[:, 1, 1] = np.where(is_turn, (-sine, cosine), (sine, -cosine))
-    return nearest
-
-
-def _write_in_frame(offsets: FloatArray, frames: FloatArray, step: str) -> FloatArray:
-    """Project offsets (n_edges, n_features) on frames, stretched for chord steps, (n_edges, d)."""
-    steps = np.einsum("eDi,eD->ei", frames, offsets)
-    if step == "chord":
-        shadows = np.linalg.norm(steps, axis=1)
-        lengths = np.linalg.norm(offsets, axis=1)
-        # A shadow as short as rounding points anywhere.
-        has_direction = shadows > np.finfo(np.float64).eps * lengths
-        stretch = np.divide(lengths, shadows, out=np.zeros_like(lengths), where=has_direction)
-        steps *= stretch[:, None]
-    return steps
+def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
+    """Stretch steps (n_edges, d) to the lengths of their edges, in place."""
+    shadows = np.linalg.norm(steps, axis=1)
+    # A shadow as short as rounding points anywhere.
+    has_direction = shadows > np.finfo(np.float64).eps * lengths
+    stretch = np.divide(lengths, shadows, out=np.zeros_like(lengths), where=has_direction)
+    steps *= stretch[:, None]

@@ -7,8 +7,9 @@ import numpy as np
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.kernels.paths import graph_neighborhoods
+from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
     TANGENT_CENTERS,
     as_points,
@@ -17,7 +18,7 @@ from ptunfold.validation import (
     check_tangent_sizes,
 )
 
-_CHUNK_VALUES = 1 << 21
+_CHUNK_VALUES = 1 << 18
 
 
 def estimate_frames(
@@ -97,23 +98,26 @@ def estimate_frames(
             members[lost], counts[lost] = _find_members(
                 bridged, places, nodes[lost], tangent_neighbors
             )
-        offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
-        bases, values, residual[nodes] = _principal_directions(offsets, counts, intrinsic_dim)
-        is_flat = (values[:, -1] <= rounding) & (n_places[nodes] > intrinsic_dim)
-        if is_flat.any():
-            first = int(np.flatnonzero(is_flat)[0])
-            rank = int(np.count_nonzero(values[first] > rounding[first]))
-            raise ValueError(
-                f"the {counts[first]} neighbours of point {nodes[first]} span {rank} of "
-                f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
-                "tangent_neighbors, or lower intrinsic_dim or n_components"
-            )
-        vectors[nodes], singular_values[nodes] = bases, values
+        for part in cut(len(nodes), n_together):
+            some, count = nodes[part], counts[part]
+            offsets, rounding = _neighborhoods(points, members[part], count, tangent_center)
+            bases, values, residual[some] = _principal_directions(offsets, count, intrinsic_dim)
+            is_flat = (values[:, -1] <= rounding) & (n_places[some] > intrinsic_dim)
+            if is_flat.any():
+                first = int(np.flatnonzero(is_flat)[0])
+                rank = int(np.count_nonzero(values[first] > rounding[first]))
+                raise ValueError(
+                    f"the {count[first]} neighbours of point {some[first]} span {rank} of "
+                    f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
+                    "tangent_neighbors, or lower intrinsic_dim or n_components"
+                )
+            vectors[some], singular_values[some] = bases, values
 
-    n_nodes = min(max(_CHUNK_VALUES // ((tangent_neighbors + 1) * n_features), 1), 1024)
+    # Finding members takes workspace for all points; what follows wants to stay in the cache.
+    n_together = max(_CHUNK_VALUES // ((tangent_neighbors + 1) * n_features), 1)
     run_blocks(
         handle,
-        cut(n_points, n_nodes),
+        cut(n_points, max(512, n_points // 64)),
         n_jobs=n_jobs,
         description="frames",
         unit="points",
@@ -149,28 +153,24 @@ def _neighborhoods(
     Returns offsets (n_nodes, K + 1, n_features) float64, zero where there are fewer neighbours,
     and the spread (n_nodes,) that the rounding of the coordinates alone can make.
     """
-    gathered = points[members]
-    # Counted from the point, so that coordinates far from the origin lose no digits in the mean.
-    offsets = gathered.astype(np.float64) - gathered[:, :1]
-    varies = (offsets != 0).any(axis=1)
-    magnitude = np.where(varies, np.abs(gathered).max(axis=1), 0).max(axis=1)
-    rounding = 4 * np.finfo(points.dtype).eps * magnitude.astype(np.float64)
-    if tangent_center == "mean":
-        means = offsets.sum(axis=1) / (counts + 1)[:, None]
-        offsets -= means[:, None, :]
-        offsets[np.arange(members.shape[1]) > counts[:, None]] = 0.0
+    offsets = np.empty((*members.shape, points.shape[1]))
+    rounding = np.empty(len(members))
+    gather_offsets(points, members, counts, tangent_center == "mean", offsets, rounding)
     return offsets, rounding
 
 
 def _principal_directions(
-    offsets: FloatArray, counts: IntArray, intrinsic_dim: int
+    offsets: FloatArray, counts: IntArray, dim: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bases (n_nodes, n_features, d), singular values (n_nodes, d) and residuals."""
     n_members, n_features = offsets.shape[1:]
-    if n_features > 2 * n_members:
-        values, bases = _by_gram_matrix(offsets, intrinsic_dim)
-    else:
-        values, bases = _by_svd(offsets, intrinsic_dim)
+    # The quickest first; each marks by NaN what it leaves to the next.
+    values, bases = _by_iteration(offsets, dim)
+    slower = [_by_gram_matrix, _by_svd] if n_features > 2 * n_members else [_by_svd]
+    for solve in slower:
+        left = np.flatnonzero(np.isnan(values[:, 0]))
+        if len(left):
+            values[left], bases[left] = solve(offsets[left], dim)
     off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
     squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
     return bases, values, np.sqrt(squares / (counts + 1))
@@ -184,19 +184,41 @@ def _by_svd(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _by_gram_matrix(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Do the same by the small matrix of inner products, many times faster in many dimensions.
+    """Do the same by the small matrices of inner products, quicker in many dimensions."""
+    products = offsets @ offsets.transpose(0, 2, 1)
+    spans = np.linalg.eigh(products)[1][:, :, -dim:]
+    return _within_spans(offsets, products, spans, np.ones(len(spans), dtype=bool))
 
-    Squaring loses digits where a neighbourhood is far longer than wide: these go the other way.
+
+def _by_iteration(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Do the same by iteration on the smaller of the two matrices of products."""
+    across = offsets.transpose(0, 2, 1)
+    by_features = offsets.shape[2] <= offsets.shape[1]
+    products = across @ offsets if by_features else offsets @ across
+    spans = np.empty((len(offsets), dim, products.shape[1]))
+    is_found = np.empty(len(offsets), dtype=bool)
+    leading_subspaces(products, spans, is_found)
+    return _within_spans(
+        None if by_features else offsets, products, spans.transpose(0, 2, 1), is_found
+    )
+
+
+def _within_spans(
+    offsets: FloatArray | None, products: FloatArray, spans: FloatArray, is_found: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """Find singular values and directions from the leading eigenspaces, (n_nodes, m, d).
+
+    ``products`` are of neighbours, given their ``offsets``, or else of features.
     """
-    squares, coefficients = np.linalg.eigh(offsets @ offsets.transpose(0, 2, 1))
-    values = np.sqrt(np.maximum(squares[:, ::-1][:, :dim], 0))
-    scale = np.where(values > 0, values, 1)
-    weights = coefficients[:, :, ::-1][:, :, :dim] / scale[:, None, :]
-    bases = offsets.transpose(0, 2, 1) @ weights
-    # One Newton step to orthonormality; what it corrects is of the size of rounding.
-    overlaps = bases.transpose(0, 2, 1) @ bases
-    bases = bases @ (1.5 * np.eye(dim) - 0.5 * overlaps)
-    is_long = values[:, -1] < 1e-2 * values[:, 0]
-    if is_long.any():
-        values[is_long], bases[is_long] = _by_svd(offsets[is_long], dim)
+    squares, turns = np.linalg.eigh(spans.transpose(0, 2, 1) @ products @ spans)
+    values = np.sqrt(np.maximum(squares[:, ::-1], 0))
+    bases = spans @ turns[:, :, ::-1]
+    if offsets is not None:
+        scale = np.where(values > 0, values, 1)
+        bases = offsets.transpose(0, 2, 1) @ (bases / scale[:, None, :])
+        # One Newton step to orthonormality; what it corrects is of the size of rounding.
+        overlaps = bases.transpose(0, 2, 1) @ bases
+        bases = bases @ (1.5 * np.eye(overlaps.shape[1]) - 0.5 * overlaps)
+    # Squares lose digits where a neighbourhood is far longer than wide.
+    values[~is_found | (values[:, -1] < 1e-2 * values[:, 0])] = np.nan
     return values, bases

@@ -74,7 +74,7 @@ def build_graph(
             pairs = _in_both_directions(pairs, len(points))
         copies = np.flatnonzero(places != np.arange(len(points)))
         pairs = np.concatenate((pairs, np.column_stack((copies, places[copies]))))
-    lengths = edge_lengths(points, pairs[:, 0], pairs[:, 1])
+    lengths = edge_lengths(points, pairs[:, 0], pairs[:, 1], n_jobs)
     if radius is not None:
         pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
     return graph_from_edges(len(points), pairs[:, 0], pairs[:, 1], lengths)

@@ -7,6 +7,8 @@ from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from ptunfold.kernels.lengths import squared_lengths
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
 
 # Beyond this many features a tree visits most of its leaves on data that are not very thin.
@@ -15,7 +17,7 @@ _MOST_TREE_FEATURES = 15
 # brute force on threads.
 _MOST_TREE_VALUES = 250_000_000
 _MOST_TIES = 8
-_CHUNK_VALUES = 1 << 22
+_EDGES_TOGETHER = 1 << 17
 
 
 def neighbor_pairs(points: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> IntArray:
@@ -41,18 +43,13 @@ def neighbor_pairs(points: FloatArray, n_neighbors: int, n_jobs: int | None = No
     # ties as they come, and neither may decide who is a neighbour.
     n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
     candidates = nearest(points, points, n_candidates, n_jobs)
-    pairs = []
-    rows_per_chunk = max(1, _CHUNK_VALUES // (n_candidates * points.shape[1]))
-    for start in range(0, n_points, rows_per_chunk):
-        rows = np.arange(start, min(start + rows_per_chunk, n_points))
-        chosen = candidates[rows]
-        offsets = points[chosen].astype(np.float64) - points[rows, None, :]
-        squares = np.einsum("ijk,ijk->ij", offsets, offsets)
-        squares[chosen == rows[:, None]] = np.inf
-        last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-        is_near = squares <= last * (1 + 1e-12)
-        pairs.append(np.column_stack((rows[is_near.nonzero()[0]], chosen[is_near])))
-    return np.concatenate(pairs)
+    rows = np.arange(n_points).repeat(n_candidates)
+    squares = _squared_lengths(points, rows, candidates.ravel(), n_jobs)
+    squares = squares.reshape(candidates.shape)
+    squares[candidates == np.arange(n_points)[:, None]] = np.inf
+    last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+    is_near = (squares <= last * (1 + 1e-12)).ravel()
+    return np.column_stack((rows[is_near], candidates.ravel()[is_near]))
 
 
 def nearest(
@@ -89,15 +86,24 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
     return np.column_stack((matrix.row, matrix.col))
 
 
-def edge_lengths(points: FloatArray, tails: IntArray, heads: IntArray) -> FloatArray:
+def edge_lengths(
+    points: FloatArray, tails: IntArray, heads: IntArray, n_jobs: int | None = None
+) -> FloatArray:
     """Measure the Euclidean length of each edge in float64, (n_edges,)."""
-    lengths = np.empty(len(tails))
-    edges_per_chunk = max(1, _CHUNK_VALUES // points.shape[1])
-    for start in range(0, len(tails), edges_per_chunk):
-        chunk = slice(start, start + edges_per_chunk)
-        offsets = points[heads[chunk]].astype(np.float64) - points[tails[chunk]]
-        lengths[chunk] = np.linalg.norm(offsets, axis=1)
-    return lengths
+    return np.sqrt(_squared_lengths(points, tails, heads, n_jobs))
+
+
+def _squared_lengths(
+    points: FloatArray, tails: IntArray, heads: IntArray, n_jobs: int | None
+) -> FloatArray:
+    squares = np.empty(len(tails))
+    tails, heads = (np.ascontiguousarray(ends, dtype=np.int64) for ends in (tails, heads))
+
+    def handle(block: slice) -> None:
+        squared_lengths(points, tails[block], heads[block], squares[block])
+
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    return squares
 
 
 def _tree(points: FloatArray) -> cKDTree:

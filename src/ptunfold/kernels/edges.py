@@ -1,0 +1,118 @@
+"""Edges seen from the frames at their ends."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths):
+    """Write edges in the frames at both ends, and these frames in each other.
+
+    ``frames`` (n, D, d) have bases as columns. ``overlaps`` (E, d, d) become the products of the
+    two bases, ``forth`` and ``back`` (E, d) the edge in the frame of its tail and the way back in
+    that of its head, ``lengths`` (E,) its length in space.
+    """
+    n_features, dim = frames.shape[1:]
+    # Bases as rows, so that sums run over neighbouring numbers.
+    at_tail, at_head = np.empty((dim, n_features)), np.empty((dim, n_features))
+    offset = np.empty(n_features)
+    last = -1
+    for edge in range(len(tails)):
+        tail, head = tails[edge], heads[edge]
+        for feature in range(n_features):
+            for row in range(dim):
+                at_head[row, feature] = frames[head, feature, row]
+        if tail != last:
+            for feature in range(n_features):
+                for row in range(dim):
+                    at_tail[row, feature] = frames[tail, feature, row]
+            last = tail
+        square = 0.0
+        for feature in range(n_features):
+            offset[feature] = np.float64(points[head, feature]) - np.float64(points[tail, feature])
+            square += offset[feature] * offset[feature]
+        lengths[edge] = np.sqrt(square)
+        for row in range(dim):
+            there, here = 0.0, 0.0
+            for feature in range(n_features):
+                there += at_tail[row, feature] * offset[feature]
+                here -= at_head[row, feature] * offset[feature]
+            forth[edge, row], back[edge, row] = there, here
+            for column in range(dim):
+                overlap = 0.0
+                for feature in range(n_features):
+                    overlap += at_tail[row, feature] * at_head[column, feature]
+                overlaps[edge, row, column] = overlap
+
+
+@njit(nogil=True, cache=True)
+def nearest_orthogonal(matrices, is_done):
+    """Replace matrices (E, d, d), d <= 3, by the orthogonal ones nearest to them, in place.
+
+    ``is_done`` (E,) is False, and the matrix as it was, where d = 3 and it is nearly singular.
+    """
+    dim = matrices.shape[1]
+    for edge in range(len(matrices)):
+        is_done[edge] = True
+        if dim == 1:
+            matrices[edge, 0, 0] = -1.0 if matrices[edge, 0, 0] < 0 else 1.0
+        elif dim == 2:
+            _nearest_2x2(matrices, edge)
+        else:
+            is_done[edge] = _nearest_3x3(matrices, edge)
+
+
+@njit(nogil=True, cache=True)
+def _nearest_2x2(matrices, edge):
+    """Split a matrix into a multiple of a rotation and one of a reflection; the larger wins."""
+    a, b = matrices[edge, 0, 0], matrices[edge, 0, 1]
+    c, d = matrices[edge, 1, 0], matrices[edge, 1, 1]
+    turn, flip = np.hypot(a + d, c - b), np.hypot(a - d, c + b)
+    is_turn = turn >= flip
+    size = turn if is_turn else flip
+    cosine, sine = (a + d, c - b) if is_turn else (a - d, c + b)
+    if size == 0:  # planes at right angles in both directions: any matrix will do
+        size, cosine = 1.0, 1.0
+    cosine, sine = cosine / size, sine / size
+    matrices[edge, 0, 0], matrices[edge, 1, 0] = cosine, sine
+    matrices[edge, 0, 1] = -sine if is_turn else sine
+    matrices[edge, 1, 1] = cosine if is_turn else -cosine
+
+
+@njit(nogil=True, cache=True)
+def _nearest_3x3(matrices, edge):
+    """Iterate to the polar factor: the mean of a matrix and its inverse transposed (Newton)."""
+    start = np.empty((3, 3))
+    cofactors = np.empty((3, 3))
+    for row in range(3):
+        for column in range(3):
+            start[row, column] = matrices[edge, row, column]
+    for _ in range(12):
+        for row in range(3):
+            below, above = (row + 1) % 3, (row + 2) % 3
+            for column in range(3):
+                right, left = (column + 1) % 3, (column + 2) % 3
+                cofactors[row, column] = (
+                    matrices[edge, below, right] * matrices[edge, above, left]
+                    - matrices[edge, below, left] * matrices[edge, above, right]
+                )
+        determinant = 0.0
+        for column in range(3):
+            determinant += matrices[edge, 0, column] * cofactors[0, column]
+        if abs(determinant) < 1e-3:
+            break
+        change = 0.0
+        for row in range(3):
+            for column in range(3):
+                before = matrices[edge, row, column]
+                after = 0.5 * (before + cofactors[row, column] / determinant)
+                matrices[edge, row, column] = after
+                change = max(change, abs(after - before))
+        if change < 1e-9:  # it converges quadratically: the next change is rounding
+            return True
+    for row in range(3):
+        for column in range(3):
+            matrices[edge, row, column] = start[row, column]
+    return False
