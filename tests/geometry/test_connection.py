@@ -5,6 +5,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from ptunfold import Frames, build_graph, connect, estimate_frames, graph_from_matrix
+from ptunfold.geometry.connection import _align
 from tests.oracle import as_sparse, random_connection
 
 
@@ -77,3 +78,18 @@ def test_steps_between_copies_are_zero():
     assert copies.any()
     np.testing.assert_array_equal(connection.steps[copies], 0)
     assert np.isfinite(connection.rotations).all()
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_rotations_of_small_dimension_are_those_of_the_svd(dim):
+    rng = np.random.default_rng(0)
+    turns, _ = np.linalg.qr(rng.normal(size=(500, dim, dim)))
+    overlaps = turns + rng.choice([1e-3, 0.1, 2.0], size=(500, 1, 1)) * rng.normal(
+        size=(500, dim, dim)
+    )
+    if dim == 3:
+        overlaps[0] = np.diag([1.0, 1.0, 1e-9])  # nearly singular: left to the SVD
+    first, values, second = np.linalg.svd(overlaps)
+    found = _align(overlaps)
+    assert values.min() < 1e-2
+    np.testing.assert_allclose(found, first @ second, atol=1e-11)
