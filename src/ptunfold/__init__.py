@@ -1,6 +1,7 @@
 """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
 
 from ptunfold.embedding.classical import classical_mds
+from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.estimator import PTU
 from ptunfold.geodesics.distances import graph_distances, transport_distances
 from ptunfold.geodesics.paths import unfold_path
@@ -8,7 +9,7 @@ from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.pipeline import geodesic_distances
-from ptunfold.types import Connection, Embedding, Frames, Graph, Path
+from ptunfold.types import Connection, Embedding, Frames, Graph, Path, Placement
 
 __version__ = "0.1.0"
 
@@ -19,6 +20,7 @@ __all__ = [
     "Frames",
     "Graph",
     "Path",
+    "Placement",
     "build_graph",
     "classical_mds",
     "connect",
@@ -26,6 +28,7 @@ __all__ = [
     "geodesic_distances",
     "graph_distances",
     "graph_from_matrix",
+    "landmark_mds",
     "transport_distances",
     "unfold_path",
 ]

@@ -2,16 +2,28 @@
 
 from __future__ import annotations
 
+import warnings
+from dataclasses import replace
 from typing import Any, Self
 
+import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ptunfold.geodesics.distances import transport_distances
+from ptunfold.embedding.extension import Extension
 from ptunfold.geodesics.paths import unfold_path
-from ptunfold.pipeline import mark_left_out, unfold
-from ptunfold.types import FloatArray, Path
-from ptunfold.validation import check_points, check_settings, check_sources
+from ptunfold.geometry.order import in_given_order
+from ptunfold.pipeline import distances_of, unfold
+from ptunfold.planning import plan_landmarks
+from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Path, Placement
+from ptunfold.validation import (
+    check_index,
+    check_new_points,
+    check_places,
+    check_points,
+    check_settings,
+    check_sources,
+)
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -47,9 +59,22 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     step : {"chord", "projection"}, default="chord"
         The length of an unfolded edge: that of the edge, or that of its projection on the tangent
         space (the paper's plain form).
+    n_landmarks : int, float, list of int, "auto" or None, default="auto"
+        Embed by the distances from a few points to all, and not between all points: a number of
+        landmarks, a fraction of the points, or the points themselves; None for all distances.
+        "auto" takes all distances up to 20 000 points if they fit into memory, else 100 landmarks,
+        and a warning says so.
+    landmarks : {"maxmin", "random"}, default="maxmin"
+        How landmarks are chosen: each as far as possible along the data from those before, or at
+        random. The first is better with few landmarks.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
+    search : {"auto", "exact", "approximate"}, default="auto"
+        How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
+        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so.
+    random_state : int, RandomState or None, default=None
+        For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
         Number of threads: None for 1, -1 for all, as in scikit-learn. The result does not depend
         on it.
@@ -63,6 +88,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     eigenvalues_ : (n_components,)
         What each coordinate contributes; a negative value is kept as it was found. With components
         embedded apart, one row for each.
+    landmarks_ : (n_landmarks,) int
+        The points used as landmarks; none if all distances were used.
     component_labels_ : (n_points,) int
         The component that each point was embedded with, the largest first; -1 for left out.
     graph_ : Graph
@@ -98,8 +125,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tangent_neighbors: int | None = None,
         tangent_center: str = "mean",
         step: str = "chord",
+        n_landmarks: Any = "auto",
+        landmarks: str = "maxmin",
         disconnected: str = "bridge",
+        search: str = "auto",
         n_jobs: int | None = None,
+        random_state: Any = None,
         progress: bool = False,
     ) -> None:
         self.n_components = n_components
@@ -110,8 +141,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tangent_neighbors = tangent_neighbors
         self.tangent_center = tangent_center
         self.step = step
+        self.n_landmarks = n_landmarks
+        self.landmarks = landmarks
         self.disconnected = disconnected
+        self.search = search
         self.n_jobs = n_jobs
+        self.random_state = random_state
         self.progress = progress
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
@@ -124,8 +159,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional
-            Edge lengths of a proximity graph of your own, or a :class:`Graph`; ``n_neighbors``,
-            ``radius`` and the parameter ``graph`` are not used then. The lengths decide which
+            Edge lengths of a proximity graph of your own, a :class:`Graph`, or nearest neighbours
+            from another library as ``(indices, distances)``; ``n_neighbors``, ``radius`` and the
+            parameter ``graph`` are not used then. The lengths decide which
             paths are shortest; the unfolding itself is measured on the points.
 
         Returns
@@ -145,17 +181,26 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             tangent_center=self.tangent_center,
             step=self.step,
             disconnected=self.disconnected,
+            search=self.search,
             n_jobs=self.n_jobs,
         )
-        geometry, embedding = unfold(
-            points, settings, self.n_components, n_jobs=self.n_jobs, progress=self.progress
+        plan = plan_landmarks(
+            self.n_landmarks,
+            self.landmarks,
+            self.random_state,
+            points,
+            settings,
+            self.n_components,
+            self.n_jobs,
+        )
+        geometry, embedding, self.landmarks_ = unfold(
+            points, settings, self.n_components, plan, n_jobs=self.n_jobs, progress=self.progress
         )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
-        self.component_labels_ = geometry.labels
-        self.graph_ = geometry.graph
-        self.frames_ = geometry.frames
-        self.connection_ = geometry.connection
+        self.component_labels_ = geometry.labels[geometry.place]
+        self._geometry, self._points = geometry, points
+        self._made: dict[str, Any] = {}
         return self
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
@@ -177,6 +222,117 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y, graph=graph).embedding_
 
+    def transform(self, X: Any) -> FloatArray:
+        """Place new points in the embedding.
+
+        Each point is placed by the fitted points around it, through their tangent frames, and by
+        itself: the result does not depend on what else is passed. Fitted points get their own
+        coordinates. To add points to a model, transform them; nothing else moves.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The points.
+
+        Returns
+        -------
+        embedding : (n_new, n_components)
+            The coordinates. A warning tells how many lie far outside the fitted data, where they
+            are an extrapolation; :meth:`place` tells which.
+        """
+        placement = self.place(X)
+        _warn_of_outside(placement, "points lie", "fitted data", "PTU.place")
+        return placement.coordinates
+
+    def place(self, X: Any) -> Placement:
+        """Place new points in the embedding, and tell how far they lie off the data.
+
+        Parameters
+        ----------
+        X : array-like of shape (n_new, n_features)
+            The points.
+
+        Returns
+        -------
+        placement : Placement
+            Coordinates, distances off the tangent planes, and which points lie far outside the
+            fitted data. Next to a point that was left out of the embedding there are none: NaN.
+        """
+        check_is_fitted(self)
+        return self._carrier.place(check_new_points(X, self), self.n_jobs)
+
+    def inverse_transform(self, Z: Any) -> FloatArray:
+        """Bring points of the embedding back into the space of the data.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_places, n_components)
+            Points of the embedding.
+
+        Returns
+        -------
+        X : (n_places, n_features)
+            The points. A warning tells how many lie far outside the embedded data;
+            :meth:`place_back` tells which.
+        """
+        placement = self.place_back(Z)
+        _warn_of_outside(placement, "places lie", "embedded data", "PTU.place_back")
+        return placement.coordinates
+
+    def place_back(self, Z: Any) -> Placement:
+        """Bring points of the embedding back, and tell how far from the embedded data they are.
+
+        Parameters
+        ----------
+        Z : array-like of shape (n_places, n_components)
+            Points of the embedding.
+
+        Returns
+        -------
+        placement : Placement
+            Points of the space of the data, distances from the nearest embedded point, and which
+            lie far outside the embedded data.
+        """
+        check_is_fitted(self)
+        return self._carrier.place_back(check_places(Z, self.embedding_.shape[1]), self.n_jobs)
+
+    @property
+    def _carrier(self) -> Extension:
+        if "carrier" not in self._made:
+            order = self._geometry.given(np.arange(len(self.embedding_)))
+            self._made["carrier"] = Extension(
+                self._geometry, self.embedding_[order], self._points, self.n_jobs
+            )
+        carrier: Extension = self._made["carrier"]
+        return carrier
+
+    @property
+    def _as_given(self) -> Geometry:
+        if "as given" not in self._made:
+            self._made["as given"] = in_given_order(self._geometry)
+        geometry: Geometry = self._made["as given"]
+        return geometry
+
+    def __getstate__(self) -> Any:
+        # What is made from the fit when it is needed is made again.
+        state = super().__getstate__()
+        return {**state, "_made": {}} if "_made" in state else state
+
+    @property
+    def graph_(self) -> Graph:
+        """The proximity graph, bridges included."""
+        return self._as_given.graph
+
+    @property
+    def frames_(self) -> Frames:
+        """The tangent frames."""
+        return self._as_given.frames
+
+    @property
+    def connection_(self) -> Connection:
+        """Rotation and step of each edge."""
+        return self._as_given.connection
+
     def path(self, start: int, end: int) -> Path:
         """Unfold the shortest path between two points of the fitted data.
 
@@ -191,7 +347,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Nodes, unfolded points, length on the graph and the two one-way estimates.
         """
         check_is_fitted(self)
-        return unfold_path(self.connection_, start, end)
+        geometry = self._geometry
+        start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
+        path = unfold_path(geometry.connection, geometry.place[start], geometry.place[end])
+        return replace(path, nodes=geometry.given(path.nodes))
 
     def distances(self, sources: Any = None) -> FloatArray:
         """Estimate the geodesic distances from some points of the fitted data to all of them.
@@ -210,16 +369,14 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         if sources is not None:
-            sources = check_sources(sources, self.graph_.n_points)
-        distances = transport_distances(
-            self.connection_,
+            sources = check_sources(sources, len(self.embedding_))
+        return distances_of(
+            self._geometry,
             sources,
-            dtype=self.embedding_.dtype,
+            self.embedding_.dtype,
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
-        mark_left_out(distances, self.component_labels_, sources)
-        return distances
 
     @property
     def _n_features_out(self) -> int:
@@ -229,3 +386,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _warn_of_outside(placement: Placement, what: str, where: str, method: str) -> None:
+    n_outside = int(np.count_nonzero(placement.is_outside))
+    if n_outside:
+        warnings.warn(
+            f"{n_outside} of {len(placement.is_outside)} {what} far outside the {where}, where the "
+            f"result is an extrapolation; {method} tells which",
+            stacklevel=3,
+        )

@@ -2,21 +2,33 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_squares
+from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.layout import side_by_side
-from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.arrangement import arrange, restrict
 from ptunfold.geodesics.distances import squared_distances, transport_distances
+from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, Settings
+from ptunfold.types import (
+    Connection,
+    Embedding,
+    FloatArray,
+    Geometry,
+    IntArray,
+    LandmarkPlan,
+    Settings,
+)
 from ptunfold.validation import check_points, check_settings, check_sources
 
 
@@ -24,10 +36,11 @@ def unfold(
     points: FloatArray,
     settings: Settings,
     n_components: int,
+    landmarks: LandmarkPlan | None = None,
     *,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> tuple[Geometry, Embedding]:
+) -> tuple[Geometry, Embedding, IntArray]:
     """Embed points: the whole method.
 
     Parameters
@@ -38,6 +51,8 @@ def unfold(
         How the connection is laid, checked.
     n_components : int
         The number of output coordinates.
+    landmarks : LandmarkPlan, optional
+        Use distances from some points only; from all by default.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -50,25 +65,38 @@ def unfold(
     embedding : Embedding
         Coordinates, NaN for points that are left out, and eigenvalues; where components are
         embedded apart, one row of eigenvalues for each of them.
+    landmarks : (n_landmarks,) int
+        The landmarks used, in the caller's numbers; none in components embedded by all distances.
     """
     geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
-    pieces = [
-        _embed(geometry.connection, nodes, n_components, points.dtype, n_jobs, progress)
-        for nodes in components
-    ]
+    n_embedded = sum(len(nodes) for nodes in components)
+    pieces, used = [], []
+    for nodes in components:
+        how: dict[str, Any] = {"dtype": points.dtype, "n_jobs": n_jobs, "progress": progress}
+        share = _share(landmarks, geometry, nodes, n_embedded, n_components)
+        if share is None:
+            pieces.append(_embed(geometry.connection, nodes, n_components, **how))
+        else:
+            piece, chosen = _embed_by_landmarks(
+                geometry.connection, nodes, n_components, share, **how
+            )
+            pieces.append(piece)
+            used.append(geometry.given(chosen))
     coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
     places = side_by_side([piece.coordinates for piece in pieces])
     for nodes, place in zip(components, places, strict=True):
-        coordinates[nodes] = place
+        coordinates[geometry.given(nodes)] = place
     eigenvalues = np.array([piece.eigenvalues for piece in pieces])
-    return geometry, Embedding(coordinates, eigenvalues[0] if len(pieces) == 1 else eigenvalues)
+    embedding = Embedding(coordinates, eigenvalues[0] if len(pieces) == 1 else eigenvalues)
+    return geometry, embedding, np.concatenate(used) if used else np.empty(0, dtype=np.int64)
 
 
 def _embed(
     connection: Connection,
     nodes: IntArray,
     n_components: int,
+    *,
     dtype: DTypeLike,
     n_jobs: int | None,
     progress: bool,
@@ -94,8 +122,63 @@ def _embed(
     return Embedding(coordinates, eigenvalues)
 
 
+def _embed_by_landmarks(
+    connection: Connection,
+    nodes: IntArray,
+    n_components: int,
+    plan: LandmarkPlan,
+    *,
+    dtype: DTypeLike,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Embedding, IntArray]:
+    """Embed one component by the distances from landmarks, which are returned too."""
+    is_whole = len(nodes) == connection.graph.n_points
+    part = connection if is_whole else restrict(connection, nodes)
+    how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
+    if plan.chosen is None and plan.how == "maxmin":
+        landmarks, rows = farthest_landmarks(part, plan.count, **how)
+    else:
+        chosen = plan.chosen
+        if chosen is None:
+            chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
+        landmarks = chosen
+        rows = landmark_distances(part, landmarks, **how)
+    return landmark_mds(rows, landmarks, n_components), nodes[landmarks]
+
+
+def _share(
+    plan: LandmarkPlan | None,
+    geometry: Geometry,
+    nodes: IntArray,
+    n_embedded: int,
+    n_components: int,
+) -> LandmarkPlan | None:
+    """Give a component its share of the landmarks; None if it needs none."""
+    if plan is None:
+        return None
+    if plan.chosen is not None:
+        inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
+        if len(inside) <= n_components and len(nodes) > len(inside):
+            raise ValueError(
+                f"{len(inside)} of the landmarks lie in a component of {len(nodes)} points, but "
+                f"{n_components + 1} are needed in each; choose landmarks in every component, or "
+                "pass a number"
+            )
+        return None if len(inside) == len(nodes) else replace(plan, chosen=inside)
+    count = max(round(plan.count * len(nodes) / n_embedded), 3 * (n_components + 1))
+    if len(nodes) == n_embedded:
+        count = plan.count
+    return None if count >= len(nodes) else replace(plan, count=count)
+
+
 def lay_connection(
-    points: FloatArray, settings: Settings, *, n_jobs: int | None = None, progress: bool = False
+    points: FloatArray,
+    settings: Settings,
+    *,
+    is_ordered: bool = True,
+    n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Geometry:
     """Go from points to the connection, where the ambient space is gone.
 
@@ -105,22 +188,30 @@ def lay_connection(
         The points, checked.
     settings : Settings
         How the connection is laid, checked.
+    is_ordered : bool
+        Put many points into an order that is good for the caches.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
         Show a progress bar for each long stage.
     """
     points = span_coordinates(points)
+    order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
+    if order is not None:
+        points = points[order]
     if isinstance(settings.graph, str):
         graph = build_graph(
             points,
             settings.n_neighbors,
             graph=settings.graph,
             radius=settings.radius,
+            search=settings.search,
             n_jobs=n_jobs,
         )
     else:
         graph = graph_from_matrix(settings.graph, len(points))
+        if order is not None:
+            graph = renumber_graph(graph, np.argsort(order))
     whole, labels = resolve_components(points, graph, settings.disconnected, n_jobs)
     frames = estimate_frames(
         points,
@@ -129,11 +220,12 @@ def lay_connection(
         settings.intrinsic_dim,
         tangent_center=settings.tangent_center,
         bridged=whole,
+        names=order,
         n_jobs=n_jobs,
         progress=progress,
     )
     connection = connect(points, whole, frames, settings.step, n_jobs=n_jobs, progress=progress)
-    return Geometry(whole, frames, connection, labels)
+    return Geometry(whole, frames, connection, labels, points, order)
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:
@@ -154,6 +246,7 @@ def geodesic_distances(
     tangent_center: str = "mean",
     step: str = "chord",
     disconnected: str = "bridge",
+    search: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> FloatArray:
@@ -167,7 +260,8 @@ def geodesic_distances(
         The points to start from; all by default.
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
+    search
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -203,20 +297,52 @@ def geodesic_distances(
         tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
+        search=search,
         n_jobs=n_jobs,
     )
     if sources is not None:
         sources = check_sources(sources, len(points))
-    geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
-    distances = transport_distances(
-        geometry.connection, sources, dtype=points.dtype, n_jobs=n_jobs, progress=progress
+    geometry = lay_connection(
+        points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
     )
-    mark_left_out(distances, geometry.labels, sources)
+    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, progress=progress)
+
+
+def distances_of(
+    geometry: Geometry,
+    sources: IntArray | None,
+    dtype: DTypeLike,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate distances from the caller's ``sources`` to all of his points, in his order.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Graph, frames and connection.
+    sources : (n_sources,) int, optional
+        The points to start from; all by default.
+    dtype, n_jobs, progress
+        As in :func:`ptunfold.transport_distances`.
+
+    Returns
+    -------
+    distances : (n_sources, n_points)
+        Infinite where no path leads, NaN for points that are left out.
+    """
+    inner = sources if sources is None else geometry.place[sources]
+    distances = transport_distances(
+        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress
+    )
+    left_out = geometry.labels == -1
+    if left_out.any():
+        distances[:, left_out] = np.nan
+        distances[left_out if inner is None else left_out[inner]] = np.nan
+    if geometry.order is not None:
+        for row in distances:
+            row[:] = row[geometry.place]
+        if inner is None:
+            distances = distances[geometry.place]
     return distances
-
-
-def mark_left_out(distances: FloatArray, labels: IntArray, sources: IntArray | None) -> None:
-    """Set the distances of points without a component, -1 in ``labels``, to NaN, in place."""
-    left_out = labels == -1
-    distances[:, left_out] = np.nan
-    distances[left_out if sources is None else left_out[sources]] = np.nan

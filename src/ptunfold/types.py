@@ -159,12 +159,56 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
+class Placement:
+    """New points in the embedding, or points of the embedding back in space.
+
+    Attributes
+    ----------
+    coordinates : (n_new, n_components) or (n_new, n_features)
+        Where they are.
+    residual : (n_new,) float64
+        Of a new point: its distance off the tangent planes around it. Of a point of the embedding:
+        its distance from the nearest fitted one there.
+    is_outside : (n_new,) bool
+        Farther from the nearest fitted point than twice the way from that one to the farthest of
+        its neighbours; the coordinates are an extrapolation.
+    """
+
+    coordinates: FloatArray
+    residual: FloatArray
+    is_outside: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class LandmarkPlan:
+    """Which landmarks are to be used.
+
+    Attributes
+    ----------
+    count : int
+        How many.
+    how : {"maxmin", "random"}
+        How they are chosen.
+    rng : numpy.random.RandomState
+        For a random choice.
+    chosen : (count,) int, optional
+        The points themselves, where the caller has chosen.
+    """
+
+    count: int
+    how: str
+    rng: np.random.RandomState
+    chosen: IntArray | None = None
+
+
+@dataclass(frozen=True, eq=False)
 class Settings:
     """How a connection is laid over points; the meanings are those of :class:`ptunfold.PTU`.
 
     Attributes
     ----------
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
+    search
         As in :class:`ptunfold.PTU`, defaults resolved to numbers.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
@@ -178,6 +222,7 @@ class Settings:
     tangent_center: str
     step: str
     disconnected: str
+    search: str
 
 
 @dataclass(frozen=True, eq=False)
@@ -194,9 +239,25 @@ class Geometry:
         Rotations and steps on the edges.
     labels : (n_points,) int
         The component that each point is embedded with, the largest first; -1 if it is left out.
+    points : (n_points, n_features)
+        The points or, for more features than points, their coordinates in their span.
+    order : (n_points,) int, optional
+        With many points all of the above is in an order of its own: point i here is the caller's
+        point ``order[i]``.
     """
 
     graph: Graph
     frames: Frames
     connection: Connection
     labels: IntArray
+    points: FloatArray
+    order: IntArray | None = None
+
+    @cached_property
+    def place(self) -> IntArray:
+        """The number here of each of the caller's points, ``(n_points,)``."""
+        return np.arange(len(self.labels)) if self.order is None else np.argsort(self.order)
+
+    def given(self, nodes: IntArray) -> IntArray:
+        """Return the caller's numbers of points here."""
+        return nodes if self.order is None else self.order[nodes]

@@ -8,14 +8,16 @@ from typing import Any
 
 import numpy as np
 from scipy import sparse
-from sklearn.utils import check_array
+from sklearn.utils import check_array, check_random_state
 from sklearn.utils.validation import validate_data
 
-from ptunfold.types import FloatArray, Graph, IntArray, Settings
+from ptunfold.types import FloatArray, Graph, IntArray, LandmarkPlan, Settings
 
 GRAPH_KINDS = ("knn", "mutual", "radius")
 TANGENT_CENTERS = ("mean", "point")
 STEPS = ("projection", "chord")
+SEARCHES = ("auto", "exact", "approximate")
+LANDMARKS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
 
@@ -29,6 +31,41 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
     estimator : estimator, optional
         Where given, its ``n_features_in_`` and ``feature_names_in_`` are set.
     """
+    points = _as_array(X, estimator)
+    _check_finite(points)
+    n_points = len(points)
+    if n_points < 3:
+        raise ValueError(f"X has n_samples={n_points} point(s); at least 3 are needed")
+    _check_extent(points)
+    if (points == points[0]).all():
+        raise ValueError(
+            f"all {n_points} points of X are equal, so there is nothing to unfold; "
+            "check how the data were read"
+        )
+    return points
+
+
+def check_new_points(X: Any, estimator: Any) -> FloatArray:
+    """Return points for a fitted estimator: as many features, in the same order, finite."""
+    points = _as_array(X, estimator, reset=False)
+    _check_finite(points)
+    return points
+
+
+def check_places(Z: Any, n_components: int) -> FloatArray:
+    """Return points of an embedding, (n_places, n_components)."""
+    places = _as_array(Z)
+    if places.shape[1] != n_components:
+        raise ValueError(
+            f"Z has {places.shape[1]} columns, but the embedding has {n_components}; pass points "
+            "of the embedding, one a row"
+        )
+    _check_finite(places, "Z")
+    return places
+
+
+def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArray:
+    """Return a float32 or float64 array (n_points, n_features) of whatever scikit-learn takes."""
     if sparse.issparse(X):
         raise TypeError(
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
@@ -37,8 +74,8 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
     ndim = _number_of_dimensions(X)
     if ndim != 2:
         raise ValueError(
-            f"X has {ndim} dimension(s), but one row a point is needed: pass a 2-D array, "
-            "for example X.reshape(len(X), -1)"
+            f"X has {ndim} dimension(s), but one row a point is needed. Reshape your data, for "
+            "example X.reshape(len(X), -1), or X.reshape(1, -1) if it is a single point"
         )
     if getattr(getattr(X, "dtype", None), "kind", None) == "c":
         raise ValueError(
@@ -50,7 +87,7 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
         points = (
             check_array(X, input_name="X", **options)
             if estimator is None
-            else validate_data(estimator, X, **options)
+            else validate_data(estimator, X, reset=reset, **options)
         )
     except ValueError as error:
         if "could not convert string" in str(error) or "bytes/strings" in str(error):
@@ -58,16 +95,6 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
                 f"X holds text ({error}); encode the text columns as numbers or leave them out"
             ) from error
         raise
-    _check_finite(points)
-    n_points = len(points)
-    if n_points < 3:
-        raise ValueError(f"X has n_samples={n_points} point(s); at least 3 are needed")
-    _check_extent(points)
-    if (points == points[0]).all():
-        raise ValueError(
-            f"all {n_points} points of X are equal, so there is nothing to unfold; "
-            "check how the data were read"
-        )
     return points
 
 
@@ -86,7 +113,7 @@ def _number_of_dimensions(X: Any) -> int:
     if hasattr(X, "shape"):
         return len(X.shape)
     try:
-        return int(np.ndim(X))
+        return np.asarray(X).ndim
     except ValueError as error:
         raise ValueError(
             "the rows of X have different lengths; pass one row a point, each with all features"
@@ -124,7 +151,7 @@ def check_n_jobs(n_jobs: Any) -> None:
         )
 
 
-def _check_finite(points: FloatArray) -> None:
+def _check_finite(points: FloatArray, name: str = "X") -> None:
     # A finite sum proves finite entries at a fraction of the cost; overflow only costs a look.
     with np.errstate(over="ignore", invalid="ignore"):
         if np.isfinite(points.sum()):
@@ -133,7 +160,7 @@ def _check_finite(points: FloatArray) -> None:
     if len(bad_rows):
         found = "NaN" if np.isnan(points[bad_rows]).any() else "infinity (inf)"
         raise ValueError(
-            f"X contains {found} in {len(bad_rows)} of {len(points)} rows (first in row "
+            f"{name} contains {found} in {len(bad_rows)} of {len(points)} rows (first in row "
             f"{bad_rows[0]}); leave these rows out or fill them, for example with "
             "sklearn.impute.SimpleImputer"
         )
@@ -151,6 +178,7 @@ def check_settings(
     tangent_center: str,
     step: str,
     disconnected: str,
+    search: str,
     n_jobs: int | None,
 ) -> Settings:
     """Fill in defaults and check everything that can be checked before the work starts.
@@ -162,6 +190,7 @@ def check_settings(
     check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     check_choice("step", step, STEPS)
     check_choice("disconnected", disconnected, DISCONNECTED)
+    check_choice("search", search, SEARCHES)
     check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
@@ -175,7 +204,7 @@ def check_settings(
     if graph is None or isinstance(graph, str):
         check_graph_settings(graph, n_neighbors, radius, n_points)
     elif not isinstance(graph, Graph):
-        check_graph_matrix(graph, n_points)
+        graph = check_graph_matrix(graph, n_points)
     return Settings(
         n_neighbors=n_neighbors,
         radius=radius,
@@ -185,7 +214,41 @@ def check_settings(
         tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
+        search=search,
     )
+
+
+def check_landmarks(
+    n_landmarks: Any, landmarks: str, random_state: Any, n_points: int, n_components: int
+) -> LandmarkPlan | str | None:
+    """Check what is said about landmarks: a plan, None for all points, or "auto".
+
+    Parameters are those of :class:`ptunfold.PTU`.
+    """
+    check_choice("landmarks", landmarks, LANDMARKS)
+    rng = check_random_state(random_state)
+    if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
+        return n_landmarks
+    chosen = None
+    if isinstance(n_landmarks, Integral) and not isinstance(n_landmarks, bool):
+        count = int(n_landmarks)
+    elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) < 1:
+        count = max(round(float(n_landmarks) * n_points), n_components + 1)
+    elif not isinstance(n_landmarks, str | Real) and np.ndim(n_landmarks) == 1:
+        chosen = np.unique(check_sources(n_landmarks, n_points, "n_landmarks"))
+        count = len(chosen)
+    else:
+        raise ValueError(
+            f"n_landmarks={n_landmarks!r} is not known; pass a number of points, a fraction "
+            'between 0 and 1, a list of points, None for all points, or "auto"'
+        )
+    if not n_components < count <= n_points:
+        raise ValueError(
+            f"n_landmarks asks for {count} landmarks, but {n_components} components of "
+            f"{n_points} points need between {n_components + 1} and {n_points}; "
+            f"{3 * (n_components + 1)} are a good start"
+        )
+    return LandmarkPlan(count, landmarks, rng, chosen)
 
 
 def check_n_components(n_components: int, n_points: int) -> None:
@@ -248,11 +311,14 @@ def check_tangent_sizes(
 
 def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
     """Return a user's matrix of edge lengths in CSR form, explicit zeros kept."""
+    if isinstance(matrix, tuple):
+        matrix = _matrix_of_neighbors(matrix, n_points)
     if not sparse.issparse(matrix):
         raise TypeError(
             f"graph is a {type(matrix).__name__}, but a SciPy sparse matrix of edge lengths is "
             "needed, because a dense one cannot tell a missing edge from one of length 0; "
-            "for example the result of sklearn.neighbors.kneighbors_graph, or a ptunfold.Graph"
+            "for example the result of sklearn.neighbors.kneighbors_graph, a ptunfold.Graph, or a "
+            "tuple (indices, distances) of nearest neighbours"
         )
     if matrix.shape != (n_points, n_points):
         raise ValueError(
@@ -282,14 +348,46 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
     return matrix
 
 
-def check_sources(sources: Any, n_points: int) -> IntArray:
+def _matrix_of_neighbors(lists: tuple[Any, ...], n_points: int) -> sparse.csr_array:
+    """Turn neighbours (n_points, k) and their distances, in either order, into a matrix."""
+    arrays = [np.asarray(array) for array in lists]
+    arrays.sort(key=lambda array: array.dtype.kind not in "iu")
+    if (
+        len(arrays) != 2
+        or arrays[0].ndim != 2
+        or arrays[0].shape != arrays[1].shape
+        or len(arrays[0]) != n_points
+        or arrays[0].dtype.kind not in "iu"
+    ):
+        shapes = ", ".join(f"{array.shape} {array.dtype}" for array in arrays)
+        raise ValueError(
+            f"graph is a tuple of {len(arrays)} arrays ({shapes}); pass (indices, distances), both "
+            f"of shape ({n_points}, k), the indices whole numbers"
+        )
+    indices, distances = arrays
+    rows = np.arange(n_points)[:, None]
+    # Many libraries list a point as its own nearest neighbour, and -1 or infinity for none.
+    is_edge = (indices >= 0) & (indices != rows) & (distances != np.inf)
+    if (indices >= n_points).any():
+        raise ValueError(
+            f"graph names neighbour {indices.max()}, but X has {n_points} points; pass the "
+            "neighbours of these points"
+        )
+    entries = (
+        distances[is_edge],
+        (np.broadcast_to(rows, indices.shape)[is_edge], indices[is_edge]),
+    )
+    return sparse.coo_array(entries, shape=(n_points, n_points))
+
+
+def check_sources(sources: Any, n_points: int, name: str = "sources") -> IntArray:
     """Return a list of points as an array of indices."""
     sources = np.asarray(sources)
     if sources.dtype == bool and sources.shape == (n_points,):
         sources = np.flatnonzero(sources)
     if sources.ndim != 1 or (len(sources) and sources.dtype.kind not in "iu"):
         raise ValueError(
-            "sources must be a 1-D list of point indices (or a mask with one entry a point), "
+            f"{name} must be a 1-D list of point indices (or a mask with one entry a point), "
             f"found an array of shape {sources.shape} and type {sources.dtype}"
         )
     return np.array([check_index(index, n_points) for index in sources.tolist()], dtype=np.int64)

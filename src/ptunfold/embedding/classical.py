@@ -94,19 +94,21 @@ def scale_squares(
     """
     with stage("embedding", None, "passes", progress) as bar, single_threaded_blas():
         eigenvalues, eigenvectors = largest_eigenpairs(bands, n_components, bar, n_jobs)
-    negative = eigenvalues <= 0
-    if negative.any():
-        warnings.warn(
-            f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
-            f"not {n_components}: the eigenvalues {_numbers(eigenvalues[negative])} (largest "
-            f"{eigenvalues[0]:.3g}) are not positive, and these coordinates are 0; "
-            "lower n_components",
-            stacklevel=2,
-        )
+    warn_of_negative(eigenvalues)
     eigenvectors, _ = svd_flip(eigenvectors, None)
     coordinates = eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
     return Embedding(np.ascontiguousarray(coordinates, dtype=bands[0].dtype), eigenvalues)
 
 
-def _numbers(values: FloatArray) -> str:
-    return ", ".join(f"{value:.3g}" for value in values)
+def warn_of_negative(eigenvalues: FloatArray) -> None:
+    """Say so where distances do not fit into as many flat dimensions as were asked for."""
+    negative = eigenvalues <= 0
+    if negative.any():
+        listed = ", ".join(f"{value:.3g}" for value in eigenvalues[negative])
+        n_components = len(eigenvalues)
+        warnings.warn(
+            f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
+            f"not {n_components}: the eigenvalues {listed} (largest {eigenvalues[0]:.3g}) are not "
+            "positive, and these coordinates are 0; lower n_components",
+            stacklevel=2,
+        )

@@ -9,6 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
+from ptunfold.geometry.order import connection_from_edges, renumber
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 
@@ -41,12 +42,12 @@ def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
     nodes : (n_nodes,) int
         All nodes of one component.
     """
-    part = _restrict(connection, nodes)
+    part = restrict(connection, nodes)
     # No length may vanish when it is added to a distance; such edges join copies of a point.
     farthest = _lengths_from(part.graph, 0).max()
     part, copy_of = _merge_copies(part, 4 * np.finfo(np.float64).eps * farthest)
     place = np.argsort(_neighborly_order(part.graph))
-    return Arrangement(_renumber(part, place), place[copy_of])
+    return Arrangement(renumber(part, place), place[copy_of])
 
 
 def _lengths_from(graph: Graph, source: int) -> FloatArray:
@@ -55,13 +56,13 @@ def _lengths_from(graph: Graph, source: int) -> FloatArray:
     return rows[0]
 
 
-def _restrict(connection: Connection, nodes: IntArray) -> Connection:
+def restrict(connection: Connection, nodes: IntArray) -> Connection:
     """Keep some nodes, numbered as listed, and the edges between them."""
     graph = connection.graph
     place = np.full(graph.n_points, -1)
     place[nodes] = np.arange(len(nodes))
     kept = (place[graph.tails] >= 0) & (place[graph.indices] >= 0)
-    return _connection(
+    return connection_from_edges(
         len(nodes),
         place[graph.tails[kept]],
         place[graph.indices[kept]],
@@ -69,34 +70,6 @@ def _restrict(connection: Connection, nodes: IntArray) -> Connection:
         connection.rotations[kept],
         connection.steps[kept],
     )
-
-
-def _renumber(connection: Connection, place: IntArray) -> Connection:
-    """Move each node to its place."""
-    graph = connection.graph
-    return _connection(
-        graph.n_points,
-        place[graph.tails],
-        place[graph.indices],
-        graph.lengths,
-        connection.rotations,
-        connection.steps,
-    )
-
-
-def _connection(
-    n_points: int,
-    tails: IntArray,
-    heads: IntArray,
-    lengths: FloatArray,
-    rotations: FloatArray,
-    steps: FloatArray,
-) -> Connection:
-    """Sort directed edges into a connection."""
-    order = np.argsort(tails * np.int64(n_points) + heads, kind="stable")
-    indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
-    graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
-    return Connection(graph, rotations[order], steps[order])
 
 
 def _neighborly_order(graph: Graph) -> IntArray:
@@ -140,7 +113,7 @@ def _merge_copies(connection: Connection, tiny: float) -> tuple[Connection, IntA
     kept = kept[order[is_first]]
     turn = turns[graph.tails[kept]]
     turn_back = turns[graph.indices[kept]].transpose(0, 2, 1)
-    merged = _connection(
+    merged = connection_from_edges(
         n_places,
         tails[kept],
         heads[kept],

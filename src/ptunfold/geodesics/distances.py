@@ -11,9 +11,10 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
+from ptunfold.geodesics.rows import MeanRows, arrays_of
 from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows
-from ptunfold.kernels.development import one_way_rows
+from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.threads import cut, run_blocks
@@ -88,15 +89,7 @@ def transport_distances(
     sources = check_sources(sources, n_points)
     distances = np.empty((len(sources), n_points), dtype=dtype)
 
-    def both_ways(block: slice) -> None:
-        inward = np.empty((block.stop - block.start, n_points))
-        outward = np.empty_like(inward)
-        one_way_rows(*_arrays(connection), sources[block], inward, outward)
-        distances[block] = 0.5 * (inward + outward)
-
-    run_blocks(
-        both_ways, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, progress=progress
-    )
+    MeanRows(connection).fill(sources, distances, n_jobs=n_jobs, progress=progress)
     return distances
 
 
@@ -235,12 +228,11 @@ class OneWayRows:
         )
 
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
-        n_points = self.connection.graph.n_points
-        row, nothing = np.empty((1, n_points)), np.empty((0, n_points))
+        row = np.empty(self.connection.graph.n_points)
         for source in range(block.start, block.stop):
-            one_way_rows(*_arrays(self.connection), np.array([source]), row, nothing)
+            one_way_row(*arrays_of(self.connection), source, row)
             owners = self.owners[self.owned[source] : self.owned[source + 1]]
-            rows[owners - first_row] = row[0, self.position]
+            rows[owners - first_row] = row[self.position]
 
 
 def graph_distances(
@@ -294,16 +286,3 @@ def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None 
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)
 
     run_blocks(handle, cut(len(matrix), TILE), n_jobs=n_jobs)
-
-
-def _arrays(connection: Connection) -> tuple[Any, ...]:
-    graph = connection.graph
-    return (
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
-        graph.tails,
-        graph.reverse,
-        connection.rotations,
-        connection.steps,
-    )

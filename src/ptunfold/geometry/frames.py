@@ -29,6 +29,7 @@ def estimate_frames(
     *,
     tangent_center: str = "mean",
     bridged: Graph | None = None,
+    names: IntArray | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Frames:
@@ -50,6 +51,8 @@ def estimate_frames(
     bridged : Graph, optional
         ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
         say nothing about, unless it is too small to have a shape of its own.
+    names : (n_points,) int, optional
+        What messages call the points; their indices by default.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -106,8 +109,9 @@ def estimate_frames(
             if is_flat.any():
                 first = int(np.flatnonzero(is_flat)[0])
                 rank = int(np.count_nonzero(values[first] > rounding[first]))
+                name = some[first] if names is None else names[some[first]]
                 raise ValueError(
-                    f"the {count[first]} neighbours of point {some[first]} span {rank} of "
+                    f"the {count[first]} neighbours of point {name} span {rank} of "
                     f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
                     "tangent_neighbors, or lower intrinsic_dim or n_components"
                 )

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, neighbor_pairs, pairs_within
-from ptunfold.types import FloatArray, Graph, IntArray
+from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists, pairs_within
+from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 from ptunfold.validation import (
     check_graph_matrix,
     check_graph_settings,
@@ -23,6 +24,7 @@ def build_graph(
     *,
     graph: str = "knn",
     radius: float | None = None,
+    search: str = "auto",
     n_jobs: int | None = None,
 ) -> Graph:
     """Connect each point with its neighbours (Sec. 3.1 of the paper).
@@ -40,6 +42,9 @@ def build_graph(
         is ("mutual"), or if they are at most ``radius`` apart ("radius").
     radius : float, optional
         With "knn" and "mutual", edges longer than this are left out.
+    search : {"auto", "exact", "approximate"}
+        How neighbours are found: exactly; by neighbour descent (pynndescent) in many dimensions;
+        or exactly unless that would take longer than ten minutes.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -60,30 +65,56 @@ def build_graph(
     """
     points = check_points(points)
     check_graph_settings(graph, n_neighbors, radius, len(points))
-    places = distinct_places(points)
-    distinct = np.flatnonzero(places == np.arange(len(points)))
+    n_points = len(points)
     if graph == "radius":
         assert radius is not None
-        pairs = pairs_within(points, radius, n_jobs)
+        pattern = _pattern(pairs_within(points, radius, n_jobs), n_points)
+        pattern = pattern + pattern.T
     else:
         # Among distinct places, or copies would crowd out the neighbours; copies of a place are
         # joined to its first point.
-        n_nearest = min(n_neighbors, len(distinct) - 1)
-        pairs = distinct[neighbor_pairs(points[distinct], n_nearest, n_jobs)]
-        if graph == "mutual":
-            pairs = _in_both_directions(pairs, len(points))
-        copies = np.flatnonzero(places != np.arange(len(points)))
-        pairs = np.concatenate((pairs, np.column_stack((copies, places[copies]))))
-    lengths = edge_lengths(points, pairs[:, 0], pairs[:, 1], n_jobs)
-    if radius is not None:
-        pairs, lengths = pairs[lengths <= radius], lengths[lengths <= radius]
-    return graph_from_edges(len(points), pairs[:, 0], pairs[:, 1], lengths)
+        places = distinct_places(points)
+        is_first = places == np.arange(n_points)
+        pattern = _neighbor_pattern(points, is_first, n_neighbors, search, n_jobs)
+        pattern = pattern.multiply(pattern.T) if graph == "mutual" else pattern + pattern.T
+        if not is_first.all():
+            copies = np.flatnonzero(~is_first)
+            joins = _pattern(np.column_stack((copies, places[copies])), n_points)
+            pattern = pattern + joins + joins.T
+    pattern = sparse.csr_array(pattern)
+    pattern.sort_indices()
+    indptr, indices = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32)
+    tails = np.repeat(np.arange(n_points, dtype=np.int32), np.diff(indptr))
+    lengths = edge_lengths(points, tails, indices, n_jobs)
+    if radius is not None and (lengths > radius).any():
+        kept = lengths <= radius
+        degrees = np.bincount(tails[kept], minlength=n_points)
+        indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
+        indices, lengths = indices[kept], lengths[kept]
+    return Graph(indptr, indices, lengths)
 
 
-def _in_both_directions(pairs: IntArray, n_points: int) -> IntArray:
-    low, high = np.sort(pairs, axis=1).T
-    keys, count = np.unique(low * n_points + high, return_counts=True)
-    return np.column_stack((keys // n_points, keys % n_points))[count == 2]
+def _neighbor_pattern(
+    points: FloatArray, is_first: BoolArray, n_neighbors: int, search: str, n_jobs: int | None
+) -> sparse.csr_array:
+    """Mark the nearest neighbours of each distinct point, (n_points, n_points)."""
+    n_points = len(points)
+    distinct = np.flatnonzero(is_first)
+    chosen = points if len(distinct) == n_points else points[distinct]
+    n_nearest = min(n_neighbors, len(distinct) - 1)
+    indptr, indices = neighbor_lists(chosen, n_nearest, search=search, n_jobs=n_jobs)
+    if len(distinct) < n_points:
+        degrees = np.zeros(n_points, dtype=np.int64)
+        degrees[distinct] = np.diff(indptr)
+        indptr = np.concatenate(([0], np.cumsum(degrees)))
+        indices = distinct[indices]
+    marks = np.ones(len(indices), dtype=np.int8)
+    return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
+
+
+def _pattern(pairs: IntArray, n_points: int) -> sparse.csr_array:
+    marks = np.ones(len(pairs), dtype=np.int8)
+    return sparse.csr_array((marks, (pairs[:, 0], pairs[:, 1])), shape=(n_points, n_points))
 
 
 def graph_from_matrix(matrix: Any, n_points: int) -> Graph:

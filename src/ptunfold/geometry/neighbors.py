@@ -1,6 +1,10 @@
-"""Exact nearest neighbours, by tree where space is small and by brute force where it is large."""
+"""Nearest neighbours: exact, by tree or brute force, or approximate where that takes too long."""
 
 from __future__ import annotations
+
+import time
+import warnings
+from collections.abc import Callable
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -10,18 +14,32 @@ from sklearn.neighbors import NearestNeighbors
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
+from ptunfold.validation import SEARCHES, check_choice
 
-# Beyond this many features a tree visits most of its leaves on data that are not very thin.
+# From queries (n_queries, n_features) and a number to indices (n_queries, number).
+Search = Callable[[FloatArray, int], IntArray]
+
+# Up to this many features a tree is quicker than brute force on whatever data.
 _MOST_TREE_FEATURES = 15
 # Up to this many differences even a tree that visits all its leaves is quicker than the start of
 # brute force on threads.
 _MOST_TREE_VALUES = 250_000_000
 _MOST_TIES = 8
+_PROBES = 256
+_MOST_EXACT_SECONDS = 600.0
+_LEAST_RECALL = 0.99
+_ROWS_TOGETHER = 1 << 17
 _EDGES_TOGETHER = 1 << 17
 
 
-def neighbor_pairs(points: FloatArray, n_neighbors: int, n_jobs: int | None = None) -> IntArray:
-    """List the pairs (point, neighbour) of each point with its nearest other points.
+def neighbor_lists(
+    points: FloatArray,
+    n_neighbors: int,
+    *,
+    search: str = "auto",
+    n_jobs: int | None = None,
+) -> tuple[IntArray, IntArray]:
+    """List the nearest other points of each point.
 
     Parameters
     ----------
@@ -29,51 +47,175 @@ def neighbor_pairs(points: FloatArray, n_neighbors: int, n_jobs: int | None = No
         The points.
     n_neighbors : int
         How many neighbours, below ``n_points``.
+    search : {"auto", "exact", "approximate"}
+        "auto" is exact unless that would take longer than ten minutes.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
     Returns
     -------
-    pairs : (n_pairs, 2) int
+    indptr : (n_points + 1,) int64
+        The neighbours of point i are ``indices[indptr[i]:indptr[i + 1]]``.
+    indices : (n_pairs,) int32
         Each point has ``n_neighbors`` of them, and some more where neighbours tie with the last.
         Duplicates of a point are among its neighbours, itself never.
     """
+    check_choice("search", search, SEARCHES)
     n_points = len(points)
     # A few more candidates than needed, measured again exactly: brute force rounds, trees break
     # ties as they come, and neither may decide who is a neighbour.
     n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
-    candidates = nearest(points, points, n_candidates, n_jobs)
-    rows = np.arange(n_points).repeat(n_candidates)
-    squares = _squared_lengths(points, rows, candidates.ravel(), n_jobs)
-    squares = squares.reshape(candidates.shape)
-    squares[candidates == np.arange(n_points)[:, None]] = np.inf
-    last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-    is_near = (squares <= last * (1 + 1e-12)).ravel()
-    return np.column_stack((rows[is_near], candidates.ravel()[is_near]))
+    n_jobs = effective_n_jobs(n_jobs)
+    find = _search_among(points, n_candidates, search, n_jobs)
+    indices, counts = [], []
+    for block in cut(n_points, _ROWS_TOGETHER):
+        rows = np.arange(block.start, block.stop)
+        candidates = find(block)
+        squares = _squared_lengths(points, rows.repeat(n_candidates), candidates.ravel(), n_jobs)
+        squares = squares.reshape(candidates.shape)
+        squares[candidates == rows[:, None]] = np.inf
+        last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
+        is_near = squares <= last * (1 + 1e-12)
+        indices.append(candidates[is_near].astype(np.int32))
+        counts.append(is_near.sum(axis=1))
+    indptr = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
+    return indptr.astype(np.int64), np.concatenate(indices)
+
+
+def _search_among(
+    points: FloatArray, n_candidates: int, search: str, n_jobs: int
+) -> Callable[[slice], IntArray]:
+    """Choose how to find candidates for a block of the points themselves."""
+    if search != "approximate":
+        exact, seconds = exact_search(points, len(points), n_candidates, n_jobs)
+        if search == "exact" or seconds <= _MOST_EXACT_SECONDS:
+            return lambda block: exact(points[block], n_candidates)
+        predicted = (
+            f"exact neighbours of {len(points)} points would take {seconds / 60:.0f} minutes"
+        )
+        try:
+            found = _approximate_neighbors(points, n_candidates, n_jobs)
+        except ImportError:
+            warnings.warn(
+                f"{predicted}; for approximate ones install pynndescent: "
+                "pip install 'ptunfold[approximate]'",
+                stacklevel=2,
+            )
+            return lambda block: exact(points[block], n_candidates)
+        warnings.warn(
+            f'{predicted}, so they are approximate; pass search="exact" to wait for them',
+            stacklevel=2,
+        )
+    else:
+        found = _approximate_neighbors(points, n_candidates, n_jobs)
+    return lambda block: found[block]
+
+
+def _approximate_neighbors(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
+    """Find candidates by neighbour descent, (n_points, n_candidates), and check a sample."""
+    try:
+        from pynndescent import NNDescent
+    except ImportError as error:
+        raise ImportError(
+            "approximate neighbours need pynndescent: pip install 'ptunfold[approximate]'"
+        ) from error
+    # Three times as many as needed: near the end of the list it guesses.
+    n_wide = min(3 * n_candidates, len(points))
+    index = NNDescent(points, n_neighbors=n_wide, random_state=0, n_jobs=n_jobs)
+    wide: IntArray = index.neighbor_graph[0].astype(np.int64)
+    found = np.empty((len(points), n_candidates), dtype=np.int64)
+    for block in cut(len(points), _ROWS_TOGETHER):
+        rows = np.arange(block.start, block.stop)
+        heads = np.maximum(wide[block], 0).ravel()
+        squares = _squared_lengths(points, rows.repeat(n_wide), heads, n_jobs)
+        squares = np.where(wide[block] < 0, np.inf, squares.reshape(-1, n_wide))
+        best = np.argpartition(squares, n_candidates - 1, axis=1)[:, :n_candidates]
+        found[block] = np.take_along_axis(wide[block], best, axis=1)
+    sample = np.random.default_rng(0).choice(len(points), min(_PROBES, len(points)), replace=False)
+    lost = np.flatnonzero((found < 0).any(axis=1))
+    exact = _brute_force_search(points, n_jobs)
+    if len(lost):
+        found[lost] = exact(points[lost], n_candidates)
+    # The last few candidates are a reserve; what counts are the nearest.
+    n_nearest = max(n_candidates - _MOST_TIES, 2)
+    true = exact(points[sample], n_nearest)
+    n_found = sum(
+        len(np.intersect1d(row, known)) for row, known in zip(found[sample], true, strict=True)
+    )
+    recall = n_found / true.size
+    if recall < _LEAST_RECALL:
+        warnings.warn(
+            f"approximate search found only {recall:.1%} of the nearest neighbours of "
+            f'{len(sample)} points of the data; pass search="exact", or a graph of your own',
+            stacklevel=2,
+        )
+    return found
 
 
 def nearest(
     points: FloatArray, queries: FloatArray, n_nearest: int, n_jobs: int | None = None
 ) -> IntArray:
     """Find the points nearest to each query, as indices (n_queries, n_nearest)."""
-    n_values = len(points) * len(queries) * points.shape[1]
-    if points.shape[1] <= _MOST_TREE_FEATURES or n_values <= _MOST_TREE_VALUES:
-        _, found = _tree(points).query(queries, n_nearest, workers=effective_n_jobs(n_jobs))
+    search, _ = exact_search(points, len(queries), n_nearest, effective_n_jobs(n_jobs))
+    return search(queries, n_nearest)
+
+
+def exact_search(
+    points: FloatArray, n_queries: int, n_nearest: int, n_jobs: int
+) -> tuple[Search, float]:
+    """Choose the quicker exact search; returns it and the seconds that all queries may take.
+
+    How hard a search is depends on the shape of the data more than on the number of features, so
+    for many features both ways are tried on a few points.
+    """
+    n_features = points.shape[1]
+    if (
+        n_features <= _MOST_TREE_FEATURES
+        or len(points) * n_queries * n_features <= _MOST_TREE_VALUES
+    ):
+        return _tree_search(points, n_jobs), 0.0
+    sample = points[np.random.default_rng(0).integers(len(points), size=_PROBES)]
+    ways = _brute_force_search(points, n_jobs), _tree_search(points, n_jobs)
+    ways[0](sample[:1], n_nearest)  # brute force starts its threads
+    seconds = []
+    for search in ways:
+        start = time.perf_counter()
+        search(sample, n_nearest)
+        seconds.append(time.perf_counter() - start)
+    best = int(np.argmin(seconds))
+    return ways[best], seconds[best] * n_queries / _PROBES
+
+
+def _tree_search(points: FloatArray, n_jobs: int) -> Search:
+    tree = _tree(points)
+
+    def search(queries: FloatArray, n_nearest: int) -> IntArray:
+        _, found = tree.query(queries, n_nearest, workers=n_jobs)
         return found.reshape(-1, n_nearest)
+
+    return search
+
+
+def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
     # Brute force expands |x - y|², which far from the origin cancels all digits. The median stays
     # with the data where the mean follows an outlier.
     sample = points[np.random.default_rng(0).integers(len(points), size=501)]
     center = np.median(sample.astype(np.float64), axis=0)
-    centred, from_center = points - center, queries - center
-    search = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(centred)
-    found = search.kneighbors(from_center, n_nearest, return_distance=False)
-    # Where the spacing is no larger than what rounding leaves of it, look again, digit by digit.
-    spacing = np.linalg.norm(from_center - centred[found[:, -1]], axis=1)
-    rounding = np.sqrt(1e3 * np.finfo(np.float64).eps) * np.linalg.norm(from_center, axis=1)
-    for query in np.flatnonzero(spacing <= rounding):
-        squares = np.square(centred - from_center[query]).sum(axis=1)
-        found[query] = np.argsort(squares, kind="stable")[:n_nearest]
-    return found
+    centred = points - center
+    engine = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(centred)
+
+    def search(queries: FloatArray, n_nearest: int) -> IntArray:
+        from_center = queries - center
+        found = engine.kneighbors(from_center, n_nearest, return_distance=False)
+        # Where the spacing is no larger than what rounding leaves of it, look again.
+        spacing = np.linalg.norm(from_center - centred[found[:, -1]], axis=1)
+        rounding = np.sqrt(1e3 * np.finfo(np.float64).eps) * np.linalg.norm(from_center, axis=1)
+        for query in np.flatnonzero(spacing <= rounding):
+            squares = np.square(centred - from_center[query]).sum(axis=1)
+            found[query] = np.argsort(squares, kind="stable")[:n_nearest]
+        return found
+
+    return search
 
 
 def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -> IntArray:
@@ -81,8 +223,8 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
     radius = radius * (1 + 1e-6)
     if points.shape[1] <= _MOST_TREE_FEATURES:
         return _tree(points).query_pairs(radius, output_type="ndarray")
-    search = NearestNeighbors(algorithm="brute", radius=radius, n_jobs=n_jobs)
-    matrix = search.fit(points - np.median(points, axis=0)).radius_neighbors_graph().tocoo()
+    engine = NearestNeighbors(algorithm="brute", radius=radius, n_jobs=n_jobs)
+    matrix = engine.fit(points - np.median(points, axis=0)).radius_neighbors_graph().tocoo()
     return np.column_stack((matrix.row, matrix.col))
 
 
@@ -97,10 +239,10 @@ def _squared_lengths(
     points: FloatArray, tails: IntArray, heads: IntArray, n_jobs: int | None
 ) -> FloatArray:
     squares = np.empty(len(tails))
-    tails, heads = (np.ascontiguousarray(ends, dtype=np.int64) for ends in (tails, heads))
 
     def handle(block: slice) -> None:
-        squared_lengths(points, tails[block], heads[block], squares[block])
+        ends = (np.ascontiguousarray(end[block], dtype=np.int64) for end in (tails, heads))
+        squared_lengths(points, *ends, squares[block])
 
     run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
     return squares

@@ -38,3 +38,47 @@ def span_coordinates(points: FloatArray) -> FloatArray:
     coordinates = np.triu(factored[:n_points]).T.astype(points.dtype)
     # Rounding must not drive copies of a point apart.
     return np.ascontiguousarray(coordinates[distinct_places(points)])
+
+
+def into_span(
+    points: FloatArray, coordinates: FloatArray, new: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Write other points in the basis of `span_coordinates`.
+
+    Parameters
+    ----------
+    points, coordinates : (n_points, n_features) and (n_points, n_points)
+        The points, and what `span_coordinates` made of them.
+    new : (n_new, n_features)
+        Other points.
+
+    Returns
+    -------
+    coordinates : (n_new, n_points) float64
+        Those of the nearest point in the span.
+    off : (n_new,) float64
+        The distance to it.
+    """
+    center = points.mean(axis=0, dtype=np.float64)
+    offsets = new - center
+    # The basis Q is not kept; as points @ Q = C, new @ Q is the y with C y = points @ new.
+    products = (points - center) @ offsets.T
+    found = _solve(coordinates, products).T
+    squares = np.square(offsets).sum(axis=1) - np.square(found).sum(axis=1)
+    return found, np.sqrt(np.maximum(squares, 0))
+
+
+def out_of_span(points: FloatArray, coordinates: FloatArray, places: FloatArray) -> FloatArray:
+    """Return from the span to R^n_features: the inverse of `into_span`, (n_places, n_features)."""
+    center = points.mean(axis=0, dtype=np.float64)
+    weights = _solve(coordinates.T, places.T)
+    return center + weights.T @ (points - center)
+
+
+def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
+    """Find the smallest least-squares solution; n points span at most n - 1 dimensions."""
+    precision = 1e-10 if matrix.dtype == np.float64 else 1e-5
+    solution, *_ = linalg.lstsq(
+        matrix.astype(np.float64), right, cond=precision, lapack_driver="gelsy"
+    )
+    return solution

@@ -61,35 +61,53 @@ def develop_from_root(tails, rotations, steps, tree, n_settled, vectors, turns):
 
 
 @njit(nogil=True, cache=True)
-def one_way_rows(
-    indptr, indices, lengths, tails, reverse, rotations, steps, sources, inward, outward
-):
-    """Fill ``inward`` (s, n) with ‖node → source‖ and ``outward`` with ‖source → node‖.
-
-    Nodes that no path reaches get infinity. ``outward`` may have no rows: it is skipped then.
-    """
+def one_way_row(indptr, indices, lengths, tails, reverse, rotations, steps, source, row):
+    """Fill ``row`` (n,) with ‖node → source‖, infinite where no path leads."""
     n_points = len(indptr) - 1
-    dim = steps.shape[1]
-    both = outward.shape[0] > 0
     tree = new_tree(n_points)
-    vectors = np.empty((n_points, dim))
-    turns = np.empty((n_points if both else 0, dim, dim))
-    for row in range(len(sources)):
-        n_settled, size = grow_whole_tree(indptr, indices, lengths, sources[row], tree)
-        develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors)
-        _write_norms(vectors, tree.order, n_settled, inward[row])
-        if both:
-            develop_from_root(tails, rotations, steps, tree, n_settled, vectors, turns)
-            _write_norms(vectors, tree.order, n_settled, outward[row])
-        forget_tree(tree, n_settled, size)
+    vectors = np.empty((n_points, steps.shape[1]))
+    n_settled, _ = grow_whole_tree(indptr, indices, lengths, source, tree)
+    develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors)
+    row[:] = np.inf
+    for position in range(n_settled):
+        row[tree.order[position]] = _length(vectors, tree.order[position])
 
 
 @njit(nogil=True, cache=True)
-def _write_norms(vectors, order, n_settled, row):
-    row[:] = np.inf
+def mean_row(
+    indptr,
+    indices,
+    lengths,
+    tails,
+    reverse,
+    rotations,
+    steps,
+    source,
+    tree,
+    inward,
+    outward,
+    turns,
+    row,
+):
+    """Fill ``row`` (n,) with the means of ‖node → source‖ and ‖source → node‖.
+
+    Nodes that no path reaches get infinity. ``tree`` is new and left so; ``inward`` and
+    ``outward`` (n, d) and ``turns`` (n, d, d) are workspace.
+    """
+    n_settled, size = grow_whole_tree(indptr, indices, lengths, source, tree)
+    develop_to_root(tails, reverse, rotations, steps, tree, n_settled, inward)
+    develop_from_root(tails, rotations, steps, tree, n_settled, outward, turns)
+    if n_settled < len(row):
+        row[:] = np.inf
     for position in range(n_settled):
-        node = order[position]
-        total = 0.0
-        for axis in range(vectors.shape[1]):
-            total += vectors[node, axis] * vectors[node, axis]
-        row[node] = np.sqrt(total)
+        node = tree.order[position]
+        row[node] = 0.5 * (_length(inward, node) + _length(outward, node))
+    forget_tree(tree, n_settled, size)
+
+
+@njit(nogil=True, cache=True)
+def _length(vectors, node):
+    total = 0.0
+    for axis in range(vectors.shape[1]):
+        total += vectors[node, axis] * vectors[node, axis]
+    return np.sqrt(total)

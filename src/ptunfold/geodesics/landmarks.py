@@ -1,0 +1,107 @@
+"""Landmarks, and the distances from each of them to every point."""
+
+from __future__ import annotations
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ptunfold.geodesics.rows import MeanRows
+from ptunfold.kernels.paths import tree_lengths
+from ptunfold.progress import stage
+from ptunfold.types import Connection, FloatArray, IntArray
+
+_MOST_TOGETHER = 16
+_FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
+_WITNESSES = 6
+
+
+def landmark_distances(
+    connection: Connection,
+    landmarks: IntArray,
+    *,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate the distances from given landmarks, (n_landmarks, n_points).
+
+    Parameters are those of :func:`farthest_landmarks`.
+    """
+    rows = np.empty((len(landmarks), connection.graph.n_points), dtype=dtype)
+    MeanRows(connection).fill(landmarks, rows, n_jobs=n_jobs, progress=progress)
+    return rows
+
+
+def farthest_landmarks(
+    connection: Connection,
+    n_landmarks: int,
+    *,
+    dtype: DTypeLike = np.float64,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> tuple[IntArray, FloatArray]:
+    """Choose landmarks, each as far as possible from those before, and measure from them.
+
+    The rows that the choice needs are those that are wanted. After the first few, landmarks are
+    chosen several at a time, so that threads can share the work: the distance to one that is
+    chosen but not yet measured is taken from below, by the triangle inequality. The choice does
+    not depend on the number of threads.
+
+    Parameters
+    ----------
+    connection : Connection
+        Connected.
+    n_landmarks : int
+        How many.
+    dtype : dtype
+        float32 or float64, for the distances; the arithmetic is always in float64.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    landmarks : (n_landmarks,) int
+        Fewer if there are fewer distinct points.
+    distances : (n_landmarks, n_points)
+        The mean of both directions.
+    """
+    graph = connection.graph
+    lengths = np.empty((1, graph.n_points))
+    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
+    landmarks = np.empty(n_landmarks, dtype=np.int64)
+    rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)
+    rows_of = MeanRows(connection)
+    n_known, chosen = 0, [int(lengths[0].argmax())]
+    least = np.full(graph.n_points, np.inf, dtype=dtype)
+    with stage("distances", n_landmarks, "landmarks", progress) as bar:
+        while chosen:
+            together = slice(n_known, n_known + len(chosen))
+            landmarks[together] = chosen
+            rows_of.fill(landmarks[together], rows[together], n_jobs=n_jobs, progress=False)
+            for row in rows[together]:
+                np.minimum(least, row, out=least)
+            n_known = together.stop
+            bar.update(len(chosen))
+            n_next = min(max(n_known // _FEW_TOGETHER, 1), _MOST_TOGETHER, n_landmarks - n_known)
+            chosen = _farthest(least, rows[:n_known], n_next)
+    return landmarks[:n_known], rows[:n_known]
+
+
+def _farthest(least: FloatArray, rows: FloatArray, n_wanted: int) -> list[int]:
+    """List the points farthest from all landmarks and, as far as is known, from each other."""
+    chosen: list[int] = []
+    if n_wanted > 1:
+        least = least.copy()
+    while len(chosen) < n_wanted:
+        farthest = int(least.argmax())
+        if least[farthest] <= 0:
+            break  # every place has its landmark
+        chosen.append(farthest)
+        if len(chosen) < n_wanted:
+            away = np.zeros_like(least)
+            for witness in np.argsort(rows[:, farthest])[:_WITNESSES]:
+                np.maximum(away, np.abs(rows[witness] - rows[witness, farthest]), out=away)
+            np.minimum(least, away, out=least)
+    return chosen

@@ -1,0 +1,73 @@
+"""Distances from single sources: both directions from one shortest-path tree."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptunfold.kernels.development import mean_row
+from ptunfold.kernels.paths import new_tree
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import Connection, FloatArray, IntArray
+
+
+class MeanRows:
+    """Rows of distances, the mean of both directions, for sources that are few or far apart.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    """
+
+    def __init__(self, connection: Connection) -> None:
+        self.connection = connection
+        self._arrays = arrays_of(connection)
+        self._idle: list[tuple[Any, ...]] = []  # a workspace for each thread, made once
+
+    def write(self, source: int, row: FloatArray) -> None:
+        """Write the distances from ``source`` into ``row`` (n_points,)."""
+        try:
+            workspace = self._idle.pop()
+        except IndexError:
+            workspace = self._new_workspace()
+        mean_row(*self._arrays, source, *workspace, row)
+        self._idle.append(workspace)
+
+    def fill(
+        self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
+    ) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+
+        def handle(block: slice) -> None:
+            for index in range(block.start, block.stop):
+                self.write(sources[index], rows[index])
+
+        run_blocks(
+            handle,
+            cut(len(sources), 1),
+            n_jobs=n_jobs,
+            description="distances",
+            unit="sources",
+            progress=progress,
+        )
+
+    def _new_workspace(self) -> tuple[Any, ...]:
+        n_points, dim = self.connection.graph.n_points, self.connection.intrinsic_dim
+        vectors = (np.empty((n_points, dim)) for _ in range(2))
+        return (new_tree(n_points), *vectors, np.empty((n_points, dim, dim)))
+
+
+def arrays_of(connection: Connection) -> tuple[Any, ...]:
+    """Spread a connection out as the kernels want it."""
+    graph = connection.graph
+    return (
+        graph.indptr,
+        graph.indices,
+        graph.lengths,
+        graph.tails,
+        graph.reverse,
+        connection.rotations,
+        connection.steps,
+    )

@@ -1,0 +1,89 @@
+"""Decide between all distances and landmarks, and say before the work starts what does not fit."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+from ptunfold.memory import (
+    bytes_of_all_distances,
+    bytes_of_connection,
+    bytes_of_landmark_distances,
+    free_bytes,
+    in_words,
+)
+from ptunfold.types import FloatArray, LandmarkPlan, Settings
+from ptunfold.validation import check_landmarks
+
+MOST_FULL = 20_000
+AUTO_LANDMARKS = 100
+_COMFORTABLE = 0.7
+
+
+def plan_landmarks(
+    n_landmarks: Any,
+    landmarks: str,
+    random_state: Any,
+    points: FloatArray,
+    settings: Settings,
+    n_components: int,
+    n_jobs: int | None = None,
+) -> LandmarkPlan | None:
+    """Decide how a fit is done: None for the distances between all points.
+
+    Parameters
+    ----------
+    n_landmarks, landmarks, random_state
+        As in :class:`ptunfold.PTU`.
+    points : (n_points, n_features)
+        The points, checked.
+    settings : Settings
+        How the connection is laid, checked.
+    n_components : int
+        The number of output coordinates.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Raises
+    ------
+    MemoryError
+        If what is asked for does not fit into the memory that is free.
+    """
+    n_points, itemsize = len(points), points.dtype.itemsize
+    plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
+    free = free_bytes()
+    connection = bytes_of_connection(points.shape, settings, itemsize, n_jobs)
+    full = connection + bytes_of_all_distances(n_points, itemsize)
+    if isinstance(plan, str):
+        is_small = n_points <= MOST_FULL
+        if is_small and full <= _COMFORTABLE * free:
+            return None
+        count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
+        plan = check_landmarks(count, landmarks, random_state, n_points, n_components)
+        assert isinstance(plan, LandmarkPlan)
+        why = f"need about {in_words(full)}, and {in_words(free)} are free"
+        if is_small or full > _COMFORTABLE * free:
+            reason = why
+        else:
+            reason = f"of more than {MOST_FULL} points take long (and {why})"
+        warnings.warn(
+            f"{count} landmarks are used, because the distances between all {n_points} points "
+            f"{reason}; pass n_landmarks=None for all distances or a number of your own",
+            stacklevel=3,
+        )
+    if plan is None:
+        needed, what = full, f"the distances between all {n_points} points"
+        remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
+    else:
+        needed = connection + bytes_of_landmark_distances(n_points, plan.count, itemsize)
+        what = f"{plan.count} landmarks of {n_points} points"
+        remedy = (
+            "pass fewer landmarks or neighbours, or fit a part of the points and transform the rest"
+        )
+    if needed > free:
+        smaller = ", or float32 points" if itemsize == 8 else ""
+        raise MemoryError(
+            f"{what} need about {in_words(needed)}, but {in_words(free)} are free; {remedy}"
+            f"{smaller}"
+        )
+    return plan
