@@ -27,7 +27,7 @@ def test_geodesics_are_no_shorter_than_chords(name):
     np.testing.assert_array_equal(data.distances([3, 4]), exact[[3, 4]])
 
 
-@pytest.mark.parametrize("name", ["s_with_hole", "swiss_roll"])
+@pytest.mark.parametrize("name", ["s_uneven", "s_with_hole", "swiss_roll"])
 def test_sheets_are_isometric(name):
     """Close pairs are as far apart in space as in the unrolled plane."""
     data = getattr(datasets, name)(4000, seed=0)
@@ -44,6 +44,14 @@ def test_holes_are_empty(name):
     low, high = data.coordinates.min(axis=0), data.coordinates.max(axis=0)
     unit = (data.coordinates - low) / (high - low)
     assert not (np.abs(unit - 0.5) < 0.19).all(axis=1).any()
+
+
+def test_density_varies():
+    along = datasets.s_uneven(20_000, ratio=30).coordinates[:, 0]
+    counts, _ = np.histogram(along, 40)
+    assert 20 < counts[-1] / counts[0] < 45
+    with pytest.raises(ValueError, match="not above 1"):
+        datasets.s_uneven(ratio=0.5)
 
 
 def test_annulus_and_l_shape_are_not_full():

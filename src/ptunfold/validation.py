@@ -74,7 +74,7 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArra
     ndim = _number_of_dimensions(X)
     if ndim != 2:
         raise ValueError(
-            f"X has {ndim} dimension(s), but one row a point is needed. Reshape your data, for "
+            f"X has {ndim} dimension(s), but one row a point is needed: Reshape your data, for "
             "example X.reshape(len(X), -1), or X.reshape(1, -1) if it is a single point"
         )
     if getattr(getattr(X, "dtype", None), "kind", None) == "c":

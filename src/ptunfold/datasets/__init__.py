@@ -6,6 +6,7 @@ from ptunfold.datasets.sheets import (
     filled_torus,
     flat_square,
     l_shape,
+    s_uneven,
     s_with_hole,
     swiss_roll,
 )
@@ -18,6 +19,7 @@ __all__ = [
     "flat_square",
     "l_shape",
     "petals",
+    "s_uneven",
     "s_with_hole",
     "spherical_cap",
     "swiss_roll",

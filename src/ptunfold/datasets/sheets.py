@@ -72,8 +72,37 @@ def s_with_hole(
     """
     rng = np.random.default_rng(seed)
     plane = _rectangle_with_hole(n_points, hole, rng)
-    # Two arcs of radius 1, so the parameter along the S is its arc length.
-    along = (plane[:, 0] - 0.5) * 3 * np.pi
+    return _bent_to_s(plane, n_features, rng)
+
+
+def s_uneven(
+    n_points: int = 2000, *, ratio: float = 30.0, n_features: int = 3, seed: int = 0
+) -> Dataset:
+    """Sample a sheet bent to an S, densely at one end and thinly at the other.
+
+    Parameters
+    ----------
+    n_points : int
+        The number of points.
+    ratio : float
+        How many times as dense the points are at one end as at the other.
+    n_features : int
+        The dimension of the space that the sheet is placed in, at random from 4 on.
+    seed : int
+        Seed of the random numbers.
+    """
+    if not ratio > 1:
+        raise ValueError(f"ratio={ratio} is not above 1; for even sampling use s_with_hole")
+    rng = np.random.default_rng(seed)
+    plane = rng.random((n_points, 2))
+    # The density grows exponentially along the sheet.
+    plane[:, 0] = np.log1p(plane[:, 0] * (ratio - 1)) / np.log(ratio)
+    return _bent_to_s(plane, n_features, rng)
+
+
+def _bent_to_s(plane: FloatArray, n_features: int, rng: np.random.Generator) -> Dataset:
+    """Bend the unit square to an S of two arcs of radius 1, 3π long and 2 wide."""
+    along = (plane[:, 0] - 0.5) * 3 * np.pi  # the arc length
     across = plane[:, 1] * 2
     points = np.column_stack((np.sin(along), across, np.sign(along) * (np.cos(along) - 1)))
     return flat_dataset(lift(points, n_features, rng), np.column_stack((along, across)), along)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
@@ -52,6 +54,11 @@ class Extension:
         self.embedded = np.flatnonzero(self.is_embedded)
         self.tree = cKDTree(self.coordinates[self.embedded])
 
+    @cached_property
+    def inverses(self) -> FloatArray:
+        """From the embedding to tangent coordinates, transposed, ``(n_points, c, d)``."""
+        return _inverses(self.maps)
+
     def place(self, new: FloatArray, n_jobs: int | None = None) -> Placement:
         """Place new points (n_new, n_features) in the embedding."""
         off_span: FloatArray = np.zeros(len(new))
@@ -76,7 +83,7 @@ class Extension:
             self.embedded[nearest],
             queries,
             self.coordinates,
-            _inverses(self.maps),
+            self.inverses,
             frames,
             self.points,
             n_jobs,
@@ -132,9 +139,14 @@ def _local_maps(geometry: Geometry, coordinates: FloatArray) -> FloatArray:
 
 
 def _inverses(maps: FloatArray) -> FloatArray:
-    """Invert the maps in the sense of least squares, transposed: (n, c, d)."""
-    across = maps.transpose(0, 2, 1)
-    return _solve(across @ maps, across).transpose(0, 2, 1).copy()
+    """Invert the maps as far as they keep lengths, transposed: (n, c, d).
+
+    An embedding keeps lengths, but noise may flatten it in places, and curvature everywhere a
+    little. Directions shortened to less than half are not stretched back.
+    """
+    left, values, right = np.linalg.svd(maps, full_matrices=False)
+    stretch = values / np.square(np.maximum(values, 0.5))
+    return (left * stretch[:, None, :]) @ right
 
 
 def _solve(moments: FloatArray, products: FloatArray) -> FloatArray:

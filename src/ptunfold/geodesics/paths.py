@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.development import develop_from_root, develop_to_root
+from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.paths import grow_whole_tree, new_tree
 from ptunfold.types import Connection, Path
 from ptunfold.validation import check_index
@@ -58,13 +58,8 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
     nodes = np.array(backwards[::-1], dtype=np.int64)
 
     dim = connection.intrinsic_dim
-    seen_from_start = np.empty((graph.n_points, dim))
-    turns = np.empty((graph.n_points, dim, dim))
-    develop_from_root(
-        graph.tails, connection.rotations, connection.steps, tree, n_settled, seen_from_start, turns
-    )
-    start_seen = np.empty((graph.n_points, dim))
-    develop_to_root(
+    seen_from_start, start_seen = np.empty((2, graph.n_points, dim))
+    develop_both_ways(
         graph.tails,
         graph.reverse,
         connection.rotations,
@@ -72,6 +67,8 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
         tree,
         n_settled,
         start_seen,
+        seen_from_start,
+        np.empty((graph.n_points, dim, dim)),
     )
     return Path(
         nodes=nodes,

@@ -31,28 +31,33 @@ def develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors):
 
 
 @njit(nogil=True, cache=True)
-def develop_from_root(tails, rotations, steps, tree, n_settled, vectors, turns):
-    """Unfold every path of the tree into the tangent space of the root (Algorithm 2, Eq. 4).
+def develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward, outward, turns):
+    """Unfold every path of the tree from both ends, in one pass.
 
-    ``vectors[u]`` becomes ``u`` as seen from the root, ``turns[u]`` the product of the rotations
-    on the way, from the frame of ``u`` to that of the root.
+    ``inward[u]`` becomes the root as seen from ``u``, as in `develop_to_root`; ``outward[u]``
+    becomes ``u`` as seen from the root (Algorithm 2, Eq. 4), ``turns[u]`` the product of the
+    rotations on the way, from the frame of ``u`` to that of the root.
     """
     dim = steps.shape[1]
     order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
     for row in range(dim):
-        vectors[root, row] = 0.0
+        inward[root, row] = 0.0
+        outward[root, row] = 0.0
         for column in range(dim):
             turns[root, row, column] = 1.0 if row == column else 0.0
     for position in range(1, n_settled):
         node = order[position]
         edge = parent_edge[node]
+        back = reverse[edge]
         parent = tails[edge]
         for row in range(dim):
-            value = vectors[parent, row]
+            here, there = steps[back, row], outward[parent, row]
             for inner in range(dim):
-                value += turns[parent, row, inner] * steps[edge, inner]
-            vectors[node, row] = value
+                # The rotation of the way back is the transpose, and this one is at hand.
+                here += rotations[edge, inner, row] * inward[parent, inner]
+                there += turns[parent, row, inner] * steps[edge, inner]
+            inward[node, row], outward[node, row] = here, there
             for column in range(dim):
                 turn = 0.0
                 for inner in range(dim):
@@ -95,8 +100,7 @@ def mean_row(
     ``outward`` (n, d) and ``turns`` (n, d, d) are workspace.
     """
     n_settled, size = grow_whole_tree(indptr, indices, lengths, source, tree)
-    develop_to_root(tails, reverse, rotations, steps, tree, n_settled, inward)
-    develop_from_root(tails, rotations, steps, tree, n_settled, outward, turns)
+    develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward, outward, turns)
     if n_settled < len(row):
         row[:] = np.inf
     for position in range(n_settled):

@@ -39,7 +39,7 @@ def blend(
 
     A node predicts ``others[node] + outer[node] @ t`` with ``t = inner[node].T @ (query -
     anchors[node])``, its tangent coordinates of the query. The predictions of the nearest node and
-    of its neighbours are blended, weighted by (R - r)² / r² with r the distance from the query and
+    of its neighbours are blended, weighted by (R - r)² / r with r the distance from the query and
     R that of the farthest of them: a query on a node gets what the node has.
 
     ``anchors`` (n, A) and ``queries`` (q, A) are in one space, ``others`` (n, B) in the other,
@@ -85,7 +85,7 @@ def blend(
                     tangent[column] += inner[node, axis, column] * offset
             distance = np.sqrt(square)
             # A little beyond the farthest, so that a node without neighbours counts too.
-            weight = ((1.001 * farthest - distance) / max(distance, 1e-12 * farthest)) ** 2
+            weight = (1.001 * farthest - distance) ** 2 / max(distance, 1e-12 * farthest)
             total += weight
             for column in range(dim):
                 square -= tangent[column] * tangent[column]

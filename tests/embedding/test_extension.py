@@ -1,0 +1,194 @@
+"""New points into the embedding and back."""
+
+import pickle
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.base import clone
+from sklearn.manifold import Isomap
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
+
+from ptunfold import PTU
+from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
+
+
+def split(data, seed=0):
+    """Four fifths to fit, one fifth new."""
+    is_new = np.random.default_rng(100 + seed).random(len(data.points)) < 0.2
+    return data.points[~is_new], data.points[is_new], is_new
+
+
+def errors(model, data, is_new):
+    """Root mean square error of fitted and of new points, after aligning the fitted ones."""
+    exact, found = data.coordinates[~is_new], model.embedding_
+    middle, center = exact.mean(axis=0), found.mean(axis=0)
+    left, _, right = np.linalg.svd((found - center).T @ (exact - middle))
+    new = model.transform(data.points[is_new])
+    return [
+        np.sqrt(np.square((places - center) @ left @ right + middle - true).sum(axis=1).mean())
+        for places, true in ((found, exact), (new, data.coordinates[is_new]))
+    ]
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_new_points_on_a_sheet_with_a_hole(seed):
+    data = s_with_hole(2000, seed=seed)
+    fitted, _, is_new = split(data, seed)
+    of_fitted, of_new = errors(PTU().fit(fitted), data, is_new)
+    assert of_new < 1.25 * of_fitted
+    _, of_isomap = errors(Isomap(n_neighbors=10).fit(fitted), data, is_new)
+    assert of_new < of_isomap / 5
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("n_landmarks", [None, 50])
+def test_new_points_with_noise(seed, n_landmarks):
+    data = swiss_roll(2000, noise=0.01, seed=seed)
+    fitted, new, is_new = split(data, seed)
+    model = PTU(tangent_neighbors=25, n_landmarks=n_landmarks).fit(fitted)
+    of_fitted, of_new = errors(model, data, is_new)
+    assert of_new < 1.25 * of_fitted
+    _, of_isomap = errors(Isomap(n_neighbors=10).fit(fitted), data, is_new)
+    assert of_new < of_isomap
+    # The way back leads to the sheet, and new points are as far from it as the noise.
+    back = model.inverse_transform(model.transform(new))
+    noise = 0.01 * np.ptp(data.points, axis=0).max()
+    clean = swiss_roll(2000, seed=seed).points[is_new]
+    assert np.sqrt(np.square(back - clean).sum(axis=1).mean()) < noise
+    assert np.sqrt(np.square(back - new).sum(axis=1).mean()) < 1.3 * noise
+    residual = model.place(new).residual
+    assert 0.8 * noise < np.sqrt(np.square(residual).mean()) < 1.5 * noise
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_landmarks", [None, 12])
+def test_fitted_points_get_their_own_coordinates(dtype, n_landmarks):
+    points = s_with_hole(500).points.astype(dtype)
+    model = PTU(n_landmarks=n_landmarks)
+    embedding = model.fit_transform(points)
+    np.testing.assert_array_equal(model.transform(points), embedding)
+    np.testing.assert_array_equal(model.inverse_transform(embedding), points)
+    assert model.transform(points).dtype == model.inverse_transform(embedding).dtype == dtype
+
+
+@pytest.mark.parametrize("n_features", [3, 60, 700])
+def test_a_flat_sheet_is_continued_exactly(n_features):
+    """With 700 features for 600 points frames are written in the span of the points."""
+    data = flat_square(700, n_features=n_features)
+    model = PTU(n_landmarks=None).fit(data.points[:600])
+    exact = PTU(n_landmarks=None).fit(data.points)
+    placed = model.place(data.points)
+    inside = ~placed.is_outside
+    assert inside.mean() > 0.99
+    found = np.linalg.norm(placed.coordinates[:, None] - placed.coordinates[None], axis=2)
+    np.testing.assert_allclose(found, data.distances(), atol=1e-7)
+    assert placed.residual.max() < 1e-6
+    back = model.inverse_transform(placed.coordinates)
+    np.testing.assert_allclose(back, data.points, atol=1e-7)
+    assert exact.embedding_.shape == placed.coordinates.shape
+
+
+def test_a_point_does_not_depend_on_its_batch():
+    data = s_with_hole(1000)
+    fitted, new, _ = split(data)
+    model = PTU().fit(fitted)
+    together = model.transform(new)
+    np.testing.assert_array_equal(together, np.concatenate([model.transform(x[None]) for x in new]))
+    np.testing.assert_array_equal(together, model.transform(new[::-1])[::-1])
+    model.set_params(n_jobs=3)
+    np.testing.assert_array_equal(together, model.transform(new))
+    back = model.inverse_transform(together)
+    np.testing.assert_array_equal(
+        back, np.concatenate([model.inverse_transform(z[None]) for z in together])
+    )
+
+
+def test_distance_off_the_sheet_and_far_points():
+    points = flat_square(800).points
+    model = PTU().fit(points)
+    normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
+    above = points[:50] + 0.01 * normal
+    placed = model.place(above)
+    np.testing.assert_allclose(placed.residual, 0.01, rtol=1e-6)
+    np.testing.assert_allclose(placed.coordinates, model.embedding_[:50], atol=1e-9)
+    assert not placed.is_outside.any()
+    far = points[:50] + 3 * normal
+    assert model.place(far).is_outside.all()
+    with pytest.warns(UserWarning, match="50 of 50 points lie far outside the fitted data"):
+        model.transform(far)
+    away = model.embedding_[:7] + 5
+    assert model.place_back(away).is_outside.all()
+    assert (model.place_back(away).residual > 4).all()
+    with pytest.warns(UserWarning, match="7 of 7 places lie far outside the embedded data"):
+        model.inverse_transform(away)
+
+
+def test_the_inside_of_a_hole_is_outside():
+    data = s_with_hole(2000, hole=0.5)
+    model = PTU().fit(data.points)
+    middle = np.array([[0.0, 1.0, 0.0]])  # of the S and of its hole
+    assert model.place(middle).is_outside.all()
+
+
+def test_curved_data_and_other_dimensions():
+    data = petals(1500)
+    fitted, new, _ = split(data)
+    model = PTU().fit(fitted)
+    back = model.inverse_transform(model.transform(new))
+    assert np.median(np.linalg.norm(back - new, axis=1)) < 2e-3
+    solid = filled_torus(2000)
+    fitted, new, is_new = split(solid)
+    model = PTU(n_components=3).fit(fitted)
+    of_fitted, of_new = errors(model, solid, is_new)
+    assert of_new < 1e-6
+    assert of_fitted < 1e-6
+    shown = PTU(n_components=2, intrinsic_dim=3).fit(fitted)
+    np.testing.assert_allclose(shown.transform(new), model.transform(new)[:, :2], atol=1e-6)
+    assert shown.inverse_transform(shown.transform(new)).shape == new.shape
+
+
+def test_left_out_and_separate_components():
+    points = s_with_hole(500).points
+    both = np.concatenate((points, points[:100] + [50, 0, 0]))
+    with pytest.warns(UserWarning, match="only the largest"):
+        model = PTU(disconnected="largest").fit(both)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        np.testing.assert_array_equal(model.transform(both), model.embedding_)
+    placed = model.place(both[[0, 550]] + 1e-3)
+    np.testing.assert_array_equal(placed.is_outside, [False, True])
+    np.testing.assert_array_equal(np.isnan(placed.coordinates), [[False] * 2, [True] * 2])
+    apart = PTU(disconnected="separate").fit(both)
+    np.testing.assert_array_equal(apart.transform(both), apart.embedding_)
+    np.testing.assert_allclose(apart.transform(both + 1e-6) - apart.embedding_, 0, atol=1e-4)
+
+
+def test_bad_new_points():
+    model = PTU().fit(s_with_hole(200).points)
+    with pytest.raises(ValueError, match="X has 2 features, but PTU is expecting 3"):
+        model.transform(np.zeros((4, 2)))
+    with pytest.raises(ValueError, match="X contains NaN in 1 of 2 rows"):
+        model.transform([[0, 0, np.nan], [0, 0, 0]])
+    with pytest.raises(ValueError, match="Z has 3 columns, but the embedding has 2"):
+        model.inverse_transform(np.zeros((4, 3)))
+    with pytest.raises(ValueError, match="Z contains infinity"):
+        model.inverse_transform([[0, np.inf]])
+    with pytest.raises(ValueError, match="Reshape your data"):
+        model.transform([0.0, 0.0, 0.0])
+
+
+def test_pickles_clones_and_pipelines():
+    data = s_with_hole(400)
+    fitted, new, _ = split(data)
+    model = PTU(n_jobs=2).fit(fitted)
+    placed = model.transform(new)
+    again = pickle.loads(pickle.dumps(model))
+    np.testing.assert_array_equal(again.transform(new), placed)
+    assert not hasattr(clone(model), "embedding_")
+    model.fit(fitted[:200])
+    assert not np.array_equal(model.transform(new[:5]), placed[:5])
+    line = make_pipeline(StandardScaler(), PTU()).fit(fitted)
+    assert line.transform(new).shape == (len(new), 2)
+    assert line.inverse_transform(line.transform(new)).shape == new.shape

@@ -1,0 +1,202 @@
+"""PTU with landmarks, with many points, and with little memory."""
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU, geodesic_distances, pipeline, planning
+from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
+
+
+def difference(first, second):
+    """Frobenius distance after the best rigid motion, relative to the second."""
+    first, second = first - first.mean(axis=0), second - second.mean(axis=0)
+    left, _, right = np.linalg.svd(first.T @ second)
+    return np.linalg.norm(first @ left @ right - second) / np.linalg.norm(second)
+
+
+@pytest.mark.parametrize(
+    ("make", "counts"), [(petals, (9, 19)), (s_uneven, (10, 20))], ids=["petals", "uneven S"]
+)
+@pytest.mark.parametrize("seed", range(3))
+def test_few_landmarks_come_close_to_all_distances(make, counts, seed):
+    points = make(1600 if make is petals else 2000, seed=seed).points
+    full = PTU(n_landmarks=None).fit_transform(points)
+    for count in counts:
+        model = PTU(n_landmarks=count).fit(points)
+        assert len(model.landmarks_) == count
+        assert difference(model.embedding_, full) < 0.02
+
+
+def test_both_directions_are_used():
+    """On a sheet with uneven sampling one direction alone is off by more."""
+    data = s_uneven(1000)
+    model = PTU(n_landmarks=12).fit(data.points)
+    rows = model.distances(model.landmarks_)
+    np.testing.assert_allclose(rows[:, model.landmarks_], rows[:, model.landmarks_].T, rtol=1e-2)
+    all_distances = geodesic_distances(data.points)
+    np.testing.assert_allclose(rows, all_distances[model.landmarks_], rtol=1e-6, atol=1e-9)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_flat_points_come_back_exactly(dtype):
+    plane = np.random.default_rng(0).random((3000, 2))
+    points = np.column_stack((plane, plane @ [0.3, 0.4])).astype(dtype)
+    exact = points @ np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2].T
+    found = PTU(n_landmarks=15, n_jobs=2).fit_transform(points)
+    assert found.dtype == dtype
+    assert difference(found.astype(float), exact) < (1e-5 if dtype == np.float32 else 1e-9)
+
+
+def test_ways_to_name_landmarks():
+    points = s_with_hole(600).points
+    assert len(PTU(n_landmarks=0.02).fit(points).landmarks_) == 12
+    chosen = [5, 17, 100, 250, 330, 599]
+    model = PTU(n_landmarks=chosen).fit(points)
+    np.testing.assert_array_equal(model.landmarks_, chosen)
+    mask = np.isin(np.arange(600), chosen)
+    np.testing.assert_array_equal(PTU(n_landmarks=mask).fit(points).landmarks_, chosen)
+    random = [
+        PTU(n_landmarks=9, landmarks="random", random_state=seed).fit(points).landmarks_
+        for seed in (0, 0, 1)
+    ]
+    np.testing.assert_array_equal(random[0], random[1])
+    assert not np.array_equal(random[1], random[2])
+    assert len(PTU(n_landmarks=None).fit(points).landmarks_) == 0
+    assert len(PTU(n_landmarks=600).fit(points).landmarks_) == 0
+
+
+@pytest.mark.parametrize(
+    ("wrong", "message"),
+    [
+        (2, "need between 3 and 600; 9 are a good start"),
+        (601, "asks for 601 landmarks"),
+        (-0.5, "not known; pass a number"),
+        (1.5, "not known"),
+        ("some", "not known"),
+        ([1, 2], "asks for 2 landmarks"),
+        ([1, 2, 600], "point 600 does not exist"),
+        ([0.5, 1.0], "n_landmarks must be a 1-D list"),
+        (True, "not known"),
+    ],
+)
+def test_wrong_numbers_of_landmarks(wrong, message):
+    with pytest.raises(ValueError, match=message):
+        PTU(n_landmarks=wrong).fit(s_with_hole(600).points)
+
+
+def test_wrong_choice():
+    with pytest.raises(ValueError, match="landmarks='all' is not known; choose one of \"maxmin\""):
+        PTU(landmarks="all").fit(s_with_hole(100).points)
+
+
+def test_components_share_the_landmarks():
+    points = s_with_hole(900).points
+    both = np.concatenate((points, points[:300] + [50, 0, 0], points[:8] + [100, 0, 0]))
+    model = PTU(n_landmarks=40, n_neighbors=6, disconnected="separate").fit(both)
+    parts = model.component_labels_[model.landmarks_]
+    # The smallest component is embedded by all its distances.
+    assert (np.bincount(parts) == [round(40 * 900 / 1208), round(40 * 300 / 1208)]).all()
+    assert np.isfinite(model.embedding_).all()
+    alone = PTU(n_landmarks=model.landmarks_[parts == 0], n_neighbors=6).fit(points)
+    assert difference(model.embedding_[:900], alone.embedding_) < 1e-9
+    with pytest.raises(ValueError, match="0 of the landmarks lie in a component of 300 points"):
+        PTU(n_landmarks=[0, 1, 2, 3], n_neighbors=6, disconnected="separate").fit(both)
+    with pytest.warns(UserWarning, match="only the largest"):
+        largest = PTU(n_landmarks=40, n_neighbors=6, disconnected="largest").fit(both)
+    assert (largest.landmarks_ < 900).all()
+    assert np.isnan(largest.embedding_[900:]).all()
+
+
+def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):
+    points = s_with_hole(400).points
+    monkeypatch.setattr(planning, "MOST_FULL", 300)
+    with pytest.warns(UserWarning, match="100 landmarks are used, because the distances between"):
+        model = PTU().fit(points)
+    assert len(model.landmarks_) == 100
+
+
+def test_auto_takes_landmarks_where_memory_is_short(monkeypatch):
+    points = s_with_hole(1500).points
+    monkeypatch.setattr(planning, "free_bytes", lambda: 15_000_000)
+    with pytest.warns(UserWarning, match="need about 1[0-9] MB, and 15 MB are free"):
+        assert len(PTU().fit(points).landmarks_) == 100
+
+
+def test_what_does_not_fit_is_said_before_the_work(monkeypatch):
+    points = s_with_hole(2000).points
+    monkeypatch.setattr(pipeline, "lay_connection", None)
+    monkeypatch.setattr(planning, "free_bytes", lambda: 10_000_000)
+    with pytest.raises(MemoryError, match=r"all 2000 points need about \d+ MB, but 10 MB") as error:
+        PTU(n_landmarks=None).fit(points)
+    assert "pass n_landmarks=100, or float32 points" in str(error.value)
+    monkeypatch.setattr(planning, "free_bytes", lambda: 1_000_000)
+    with pytest.raises(MemoryError, match="20 landmarks of 2000 points need about"):
+        PTU(n_landmarks=20).fit(points.astype(np.float32))
+
+
+def test_free_memory_is_known():
+    assert 0 < planning.free_bytes() < 1e15
+
+
+@pytest.mark.parametrize("n_landmarks", [None, 12])
+@pytest.mark.parametrize("n_features", [3, 20])
+def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, n_features):
+    data = swiss_roll(800, n_features=n_features, seed=4)
+    points = np.random.default_rng(0).permutation(data.points)
+    plain = PTU(n_landmarks=n_landmarks, n_neighbors=12).fit(points)
+    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    ordered = PTU(n_landmarks=n_landmarks, n_neighbors=12).fit(points)
+    assert ordered._geometry.order is not None
+    for name in ("indptr", "indices", "lengths"):
+        np.testing.assert_array_equal(getattr(ordered.graph_, name), getattr(plain.graph_, name))
+    planes = [m.frames_.vectors @ m.frames_.vectors.swapaxes(1, 2) for m in (plain, ordered)]
+    np.testing.assert_allclose(planes[1], planes[0], atol=1e-9)
+    np.testing.assert_allclose(ordered.frames_.residual, plain.frames_.residual, atol=1e-9)
+    np.testing.assert_allclose(
+        np.linalg.norm(ordered.connection_.steps, axis=1), plain.graph_.lengths, rtol=1e-9
+    )
+    if n_landmarks is None:
+        np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-8)
+    assert difference(ordered.embedding_, plain.embedding_) < 0.02
+    assert difference(ordered.embedding_, data.coordinates[[0]] * 0 + plain.embedding_) < 0.02
+    np.testing.assert_array_equal(ordered.path(3, 700).nodes, plain.path(3, 700).nodes)
+    assert ordered.path(3, 700).distance == pytest.approx(plain.path(3, 700).distance, rel=1e-9)
+    np.testing.assert_allclose(ordered.distances([5, 9]), plain.distances([5, 9]), rtol=1e-9)
+    np.testing.assert_allclose(ordered.distances(), plain.distances(), rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(
+        geodesic_distances(points, sources=[4], n_neighbors=12), plain.distances([4]), rtol=1e-9
+    )
+    matrix = plain.graph_.to_sparse()
+    again = PTU(n_landmarks=n_landmarks).fit(points, graph=matrix)
+    np.testing.assert_allclose(again.embedding_, ordered.embedding_, atol=1e-8)
+    new = points[:40] + 0.01
+    np.testing.assert_allclose(
+        ordered.inverse_transform(ordered.transform(new)),
+        plain.inverse_transform(plain.transform(new)),
+        atol=0.02,
+    )
+
+
+def test_messages_name_the_callers_points(monkeypatch):
+    rng = np.random.default_rng(0)
+    plane = np.column_stack((rng.random((300, 2)), np.zeros(300)))
+    line = np.column_stack((3 + np.arange(20) / 20, np.zeros(20), np.zeros(20)))
+    points = np.concatenate((plane, line))
+    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    with (
+        pytest.warns(UserWarning, match="components"),
+        pytest.raises(ValueError, match=r"neighbours of point 3[01]\d span 1 of"),
+    ):
+        PTU(n_neighbors=5, tangent_neighbors=4).fit(points)
+
+
+def test_left_out_points_in_an_order_of_its_own(monkeypatch):
+    points = s_with_hole(300).points
+    both = np.concatenate((points[:20] + [50, 0, 0], points))
+    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    with pytest.warns(UserWarning, match="only the largest"):
+        model = PTU(disconnected="largest").fit(both)
+    assert (model.component_labels_[:20] == -1).all()
+    assert np.isnan(model.embedding_[:20]).all()
+    assert np.isfinite(model.embedding_[20:]).all()
+    assert np.isnan(model.distances([30])[0, :20]).all()
