@@ -27,6 +27,10 @@ bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
 	$(BIN)/python benchmarks/stages.py
 
+large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choice of landmarks
+	$(BIN)/python benchmarks/large.py 10000000
+	$(BIN)/python benchmarks/landmarks.py
+
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-
 import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
@@ -15,6 +13,7 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 
 _QUERIES_TOGETHER = 4096
+_MOST_STRETCH = 1.25
 _FAR = 2.0  # times the way from the nearest point to its farthest neighbour
 
 
@@ -50,14 +49,9 @@ class Extension:
         self.coordinates = coordinates.astype(np.float64)
         self.is_embedded = geometry.labels >= 0
         self.search, _ = exact_search(self.points, len(self.points), 1, effective_n_jobs(n_jobs))
-        self.maps = _local_maps(geometry, self.coordinates)
+        self.maps, self.inverses = _local_maps(geometry, self.coordinates)
         self.embedded = np.flatnonzero(self.is_embedded)
         self.tree = cKDTree(self.coordinates[self.embedded])
-
-    @cached_property
-    def inverses(self) -> FloatArray:
-        """From the embedding to tangent coordinates, transposed, ``(n_points, c, d)``."""
-        return _inverses(self.maps)
 
     def place(self, new: FloatArray, n_jobs: int | None = None) -> Placement:
         """Place new points (n_new, n_features) in the embedding."""
@@ -127,31 +121,27 @@ class Extension:
         return Placement(results, off, gaps > _FAR * reaches)
 
 
-def _local_maps(geometry: Geometry, coordinates: FloatArray) -> FloatArray:
-    """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d)."""
+def _local_maps(geometry: Geometry, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).
+
+    The embedding keeps lengths but for what curvature makes unavoidable. A fit that stretches or
+    shortens a direction more than that follows noise, and is held back. Also returns the inverse
+    maps, in the sense of least squares, transposed: (n, c, d).
+    """
     connection, graph = geometry.connection, geometry.graph
+    coordinates = np.nan_to_num(coordinates)  # of points that are left out
     n_points, n_components = coordinates.shape
     dim = connection.intrinsic_dim
     moments = np.empty((n_points, dim, dim))
     products = np.empty((n_points, dim, n_components))
     local_moments(graph.indptr, graph.indices, connection.steps, coordinates, moments, products)
-    return _solve(moments, products).transpose(0, 2, 1).copy()
-
-
-def _inverses(maps: FloatArray) -> FloatArray:
-    """Invert the maps as far as they keep lengths, transposed: (n, c, d).
-
-    An embedding keeps lengths, but noise may flatten it in places, and curvature everywhere a
-    little. Directions shortened to less than half are not stretched back.
-    """
-    left, values, right = np.linalg.svd(maps, full_matrices=False)
-    stretch = values / np.square(np.maximum(values, 0.5))
-    return (left * stretch[:, None, :]) @ right
-
-
-def _solve(moments: FloatArray, products: FloatArray) -> FloatArray:
-    """Solve normal equations, a little bent towards 0 where they leave directions open."""
-    dim = moments.shape[1]
     traces = np.trace(moments, axis1=1, axis2=2)
+    # A little bent towards 0 where the neighbours leave directions open.
     bend = np.where(traces > 0, 1e-9 * traces, 1)
-    return np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
+    fitted = np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
+    left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
+    # A coordinate that is 0 everywhere has no direction.
+    is_used = values > 1e-6
+    values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
+    inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
+    return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right

@@ -61,6 +61,8 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     roots = np.sqrt(weights)
     eigenvalues, vectors = np.linalg.eigh(roots[:, None] * gram * roots)
     eigenvalues, vectors = eigenvalues[::-1][:n_components], vectors[:, ::-1][:, :n_components]
+    # What is only rounding must not be divided by.
+    eigenvalues = np.where(np.abs(eigenvalues) < 1e-13 * eigenvalues[0], 0, eigenvalues)
     warn_of_negative(eigenvalues)
     is_positive = eigenvalues > 0
     scale = np.where(is_positive, 1 / np.sqrt(np.where(is_positive, eigenvalues, 1)), 0)
