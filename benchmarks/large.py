@@ -125,8 +125,8 @@ def main(sizes):
     cores = len(os.sched_getaffinity(0))
     say(
         f"Swiss roll with a hole, float32, {LANDMARKS} landmarks, {cores} cores, warm cache; "
-        f"medians of {REPEATS} fits in fresh processes (one from 10⁷ on). Memory is the peak of the "
-        "process, data included.\n"
+        f"medians of {REPEATS} fits in fresh processes (one from 10⁷ on). Memory is the peak of "
+        "the process, data included.\n"
     )
     say("| n | D | seconds | spread | peak GB | error | " + " | ".join(STAGES) + " |")
     say("|" + " --- |" * (6 + len(STAGES)))
@@ -154,8 +154,8 @@ def main(sizes):
     say(
         f"\n100 000 new points of the S with a hole, 5 000 fitted: PTU {middle['ptu']:.2f} s, "
         f"Isomap {middle['isomap']:.1f} s, {statistics.median(ratios):.0f} times as fast "
-        f"({min(ratios):.0f} - {max(ratios):.0f}); error of fitted and new points {middle['ptu fitted']:.3%} and "
-        f"{middle['ptu new']:.3%}, with Isomap {middle['isomap fitted']:.2%} and "
+        f"({min(ratios):.0f} - {max(ratios):.0f}); error of fitted and new points "
+        f"{middle['ptu fitted']:.3%} and {middle['ptu new']:.3%}, with Isomap {middle['isomap fitted']:.2%} and "
         f"{middle['isomap new']:.2%}. Back in space after {middle['back']:.2f} s, "
         f"{middle['off']:.4f} off (the S is 3π long)."
     )
