@@ -134,6 +134,18 @@ def test_what_does_not_fit_is_said_before_the_work(monkeypatch):
         PTU(n_landmarks=20).fit(points.astype(np.float32))
 
 
+def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
+    points = s_with_hole(500).points
+    model = PTU().fit(points)
+    monkeypatch.setattr(planning, "free_bytes", lambda: 1_000_000)
+    message = "from 500 to 500 points need 2 MB, but 1 MB are free; pass fewer sources"
+    with pytest.raises(MemoryError, match=message):
+        model.distances()
+    monkeypatch.setattr(pipeline, "lay_connection", None)
+    with pytest.raises(MemoryError, match=message):
+        geodesic_distances(points)
+
+
 def test_free_memory_is_known():
     assert 0 < planning.free_bytes() < 1e15
 

@@ -10,7 +10,7 @@ from joblib import effective_n_jobs
 from ptunfold.types import Graph, Settings
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
-_EDGES_A_NEIGHBOR = 1.5
+_EDGES_A_NEIGHBOR = 1.4
 
 
 def free_bytes() -> int:

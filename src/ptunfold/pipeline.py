@@ -20,6 +20,7 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.span import span_coordinates
+from ptunfold.planning import check_room_for_rows
 from ptunfold.types import (
     Connection,
     Embedding,
@@ -300,8 +301,11 @@ def geodesic_distances(
         search=search,
         n_jobs=n_jobs,
     )
+    n_rows = len(points)
     if sources is not None:
         sources = check_sources(sources, len(points))
+        n_rows = len(sources)
+    check_room_for_rows(n_rows, len(points), points.dtype.itemsize)
     geometry = lay_connection(
         points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
     )
@@ -332,6 +336,9 @@ def distances_of(
     distances : (n_sources, n_points)
         Infinite where no path leads, NaN for points that are left out.
     """
+    n_points = len(geometry.labels)
+    n_rows = n_points if sources is None else len(sources)
+    check_room_for_rows(n_rows, n_points, np.dtype(dtype).itemsize)
     inner = sources if sources is None else geometry.place[sources]
     distances = transport_distances(
         geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress

@@ -87,3 +87,13 @@ def plan_landmarks(
             f"{smaller}"
         )
     return plan
+
+
+def check_room_for_rows(n_rows: int, n_points: int, itemsize: int) -> None:
+    """Refuse a matrix of distances that does not fit into the memory that is free."""
+    needed, free = n_rows * n_points * itemsize, free_bytes()
+    if needed > free:
+        raise MemoryError(
+            f"the distances from {n_rows} to {n_points} points need {in_words(needed)}, but "
+            f"{in_words(free)} are free; pass fewer sources, a part at a time"
+        )
