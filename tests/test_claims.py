@@ -23,7 +23,7 @@ def relative_error(estimate, exact):
 
 @pytest.mark.parametrize("n_features", [3, 50])
 @pytest.mark.parametrize("shape", [flat_square, annulus, l_shape])
-@pytest.mark.parametrize("step", ["projection", "chord"])
+@pytest.mark.parametrize("step", ["projection", "chord", "arc"])
 def test_proposition_2_flat_sets_are_exact(shape, n_features, step):
     data = shape(1000, n_features=n_features)
     exact = data.distances()

@@ -56,9 +56,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if that is more, or all other points if there are fewer.
     tangent_center : {"mean", "point"}, default="mean"
         What a neighbourhood is centred at: the mean of the point and its neighbours or the point.
-    step : {"chord", "projection"}, default="chord"
-        The length of an unfolded edge: that of the edge, or that of its projection on the tangent
-        space (the paper's plain form).
+    step : {"chord", "projection", "arc"}, default="chord"
+        The length of an unfolded edge: that of the edge, that of its projection on the tangent
+        space (the paper's plain form), or that of the arc that the tangent spaces at both ends
+        bend it to, which makes more neighbours pay on clean curved data.
     n_landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.

@@ -71,12 +71,16 @@ class Frames:
     singular_values : (n_points, intrinsic_dim) float64
         How far each neighbourhood reaches along each basis vector, descending.
     residual : (n_points,) float64
-        Root mean square distance of the neighbourhood from its tangent plane.
+        Root mean square distance of the neighbourhood from its tangent plane or, with quadratic
+        tangents, its standard deviation from the surface: an estimate of the noise.
+    lift : (n_points, n_features) float64, optional
+        With quadratic tangents, the way from each point to the surface fitted around it.
     """
 
     vectors: FloatArray
     singular_values: FloatArray
     residual: FloatArray
+    lift: FloatArray | None = None
 
     @property
     def intrinsic_dim(self) -> int:

@@ -14,8 +14,9 @@ from sklearn.utils.validation import validate_data
 from ptunfold.types import FloatArray, Graph, IntArray, LandmarkPlan, Settings
 
 GRAPH_KINDS = ("knn", "mutual", "radius")
+TANGENTS = ("pca", "quadratic")
 TANGENT_CENTERS = ("mean", "point")
-STEPS = ("projection", "chord")
+STEPS = ("projection", "chord", "arc")
 SEARCHES = ("auto", "exact", "approximate")
 LANDMARKS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")

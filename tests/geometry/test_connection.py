@@ -93,3 +93,33 @@ def test_rotations_of_small_dimension_are_those_of_the_svd(dim):
     found = _align(overlaps)
     assert values.min() < 1e-2
     np.testing.assert_allclose(found, first @ second, atol=1e-11)
+
+
+def test_arcs_of_a_circle_have_its_length():
+    angle = np.sort(np.random.default_rng(0).uniform(0, 2, 80))
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
+    graph = build_graph(circle, 6)
+    tangents = np.column_stack((-np.sin(angle), np.cos(angle)))[:, :, None]
+    frames = Frames(tangents, np.ones((80, 1)), np.zeros(80))
+    connection = connect(circle, graph, frames, "arc")
+    along = np.abs(angle[graph.indices] - angle[graph.tails])
+    np.testing.assert_allclose(np.abs(connection.steps[:, 0]), along, rtol=1e-9)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_arcs_are_the_same_from_both_ends(dim):
+    _, graph, _, connection = random_connection(dim, seed=dim, step="arc")
+    back = -np.einsum("eij,ej->ei", connection.rotations, connection.steps[graph.reverse])
+    np.testing.assert_allclose(back, connection.steps, atol=1e-12)
+    lengths = np.linalg.norm(connection.steps, axis=1)
+    chords = np.linalg.norm(random_connection(dim, seed=dim, step="chord")[3].steps, axis=1)
+    assert (lengths >= chords * (1 - 1e-12)).all()
+    assert (lengths <= chords * (np.pi / 2 + 1e-12)).all()
+
+
+def test_arcs_on_a_flat_sheet_are_chords():
+    points = np.random.default_rng(0).random((60, 2)) @ [[1.0, 0, 2], [0, 3, 1]]
+    graph = build_graph(points)
+    frames = estimate_frames(points, graph)
+    chord, arc = (connect(points, graph, frames, step) for step in ("chord", "arc"))
+    np.testing.assert_allclose(arc.steps, chord.steps, atol=1e-7)

@@ -31,10 +31,12 @@ def connect(
         The proximity graph.
     frames : Frames
         The tangent frames.
-    step : {"projection", "chord"}
-        The edge projected on the tangent space it leaves, or this projection stretched to the
-        Euclidean length of the edge (the paper's length rescaling). An edge that stands upright
-        on the tangent space has no direction in it: its step is 0 in both cases.
+    step : {"projection", "chord", "arc"}
+        The edge projected on the tangent space it leaves; this projection stretched to the
+        Euclidean length of the edge (the paper's length rescaling); or the arc that has the edge
+        as its chord and the projections at its two ends as tangents, in their mean direction. An
+        edge that stands upright on the tangent space has no direction in it: its step is 0, with
+        arcs only if it stands upright at both ends.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -75,15 +77,19 @@ def connect(
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
         overlaps = np.empty((len(forth), dim, dim))
-        there, here = np.empty((len(forth), dim)), np.empty((len(forth), dim))
+        there: FloatArray = np.empty((len(forth), dim))
+        here: FloatArray = np.empty((len(forth), dim))
         lengths = np.empty(len(forth))
         write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
-        if step == "chord":
+        turns = _align(overlaps.copy())
+        if step != "projection":
             _stretch(there, lengths)
             _stretch(here, lengths)
+        if step == "arc":
+            there = _bend(there, here, overlaps, turns, lengths)
+            here = -np.einsum("eji,ej->ei", turns, there)
         steps[forth], steps[back] = there, here
-        rotations[forth] = _align(overlaps)
-        rotations[back] = rotations[forth].transpose(0, 2, 1)
+        rotations[forth], rotations[back] = turns, turns.transpose(0, 2, 1)
 
     run_blocks(
         handle,
@@ -115,3 +121,30 @@ def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
     has_direction = shadows > np.finfo(np.float64).eps * lengths
     stretch = np.divide(lengths, shadows, out=np.zeros_like(lengths), where=has_direction)
     steps *= stretch[:, None]
+
+
+def _bend(
+    there: FloatArray,
+    here: FloatArray,
+    overlaps: FloatArray,
+    turns: FloatArray,
+    lengths: FloatArray,
+) -> FloatArray:
+    """Find the arcs that belong to chords, written in the frames of their tails, (n_edges, d).
+
+    ``there`` and ``here`` are the chord steps from both ends. Two tangents of a circle at the angle
+    θ touch it at the ends of an arc that is (θ/2) / sin(θ/2) times as long as its chord.
+    """
+    arriving = -np.einsum("eij,ej->ei", turns, here)  # the direction at the head, carried back
+    squares = np.where(lengths > 0, np.square(lengths), 1)
+    cosines = -np.einsum("ei,eij,ej->e", there, overlaps, here) / squares
+    half = 0.5 * np.arccos(np.clip(cosines, -1, 1))
+    has_both = there.any(axis=1) & here.any(axis=1)
+    longer = np.where(has_both, half / np.sin(np.maximum(half, 1e-150)), 1)
+    longer[half == 0] = 1
+    steps = there + arriving
+    # Opposite directions have no mean: the one at the tail is as good as any.
+    is_lost = np.linalg.norm(steps, axis=1) <= 1e-6 * lengths
+    steps[is_lost] = there[is_lost]
+    _stretch(steps, longer * lengths)
+    return steps

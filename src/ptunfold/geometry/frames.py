@@ -6,12 +6,14 @@ import numpy as np
 
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.kernels.paths import graph_neighborhoods
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
     TANGENT_CENTERS,
+    TANGENTS,
     as_points,
     check_choice,
     check_same_size,
@@ -27,8 +29,10 @@ def estimate_frames(
     tangent_neighbors: int = 15,
     intrinsic_dim: int = 2,
     *,
+    tangent: str = "pca",
     tangent_center: str = "mean",
     bridged: Graph | None = None,
+    nodes: IntArray | None = None,
     names: IntArray | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -46,11 +50,17 @@ def estimate_frames(
         neighbours. Copies of a point span nothing and do not count.
     intrinsic_dim : int
         The dimension d of the tangent spaces.
+    tangent : {"pca", "quadratic"}
+        The principal plane of the neighbourhood, or the tangent plane of a quadratic surface
+        fitted over it, which follows the curvature: it is more exact on curved data, above all at
+        rims, and lets many neighbours average out noise.
     tangent_center : {"mean", "point"}
         Centre each neighbourhood at the mean of the point and its neighbours, or at the point.
     bridged : Graph, optional
         ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
         say nothing about, unless it is too small to have a shape of its own.
+    nodes : (n_nodes,) int, optional
+        The points that get a frame; all by default.
     names : (n_points,) int, optional
         What messages call the points; their indices by default.
     n_jobs : int, optional
@@ -82,6 +92,7 @@ def estimate_frames(
     n_points, n_features = points.shape
     check_same_size(n_points, graph.n_points)
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
+    check_choice("tangent", tangent, TANGENTS)
     check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     places = distinct_places(points)
     n_places = _places_in_component(graph, places)
@@ -89,46 +100,50 @@ def estimate_frames(
     if bridged is not None:
         n_places[is_lost] = _places_in_component(bridged, places)[is_lost]
 
-    vectors = np.empty((n_points, n_features, intrinsic_dim))
-    singular_values = np.empty((n_points, intrinsic_dim))
-    residual = np.empty(n_points)
+    chosen = np.arange(n_points) if nodes is None else nodes
+    vectors = np.empty((len(chosen), n_features, intrinsic_dim))
+    singular_values = np.empty((len(chosen), intrinsic_dim))
+    residual = np.empty(len(chosen))
+    lift = np.zeros((len(chosen), n_features)) if tangent == "quadratic" else None
 
     def handle(block: slice) -> None:
-        nodes = np.arange(block.start, block.stop)
-        members, counts = _find_members(graph, places, nodes, tangent_neighbors)
-        if bridged is not None and is_lost[nodes].any():
-            lost = is_lost[nodes]
+        here = chosen[block]
+        members, counts = _find_members(graph, places, here, tangent_neighbors)
+        if bridged is not None and is_lost[here].any():
+            lost = is_lost[here]
             members[lost], counts[lost] = _find_members(
-                bridged, places, nodes[lost], tangent_neighbors
+                bridged, places, here[lost], tangent_neighbors
             )
-        for part in cut(len(nodes), n_together):
-            some, count = nodes[part], counts[part]
+        for part in cut(len(here), n_together):
+            some, count = slice(block.start + part.start, block.start + part.stop), counts[part]
             offsets, rounding = _neighborhoods(points, members[part], count, tangent_center)
             bases, values, residual[some] = _principal_directions(offsets, count, intrinsic_dim)
-            is_flat = (values[:, -1] <= rounding) & (n_places[some] > intrinsic_dim)
+            is_flat = (values[:, -1] <= rounding) & (n_places[here[part]] > intrinsic_dim)
             if is_flat.any():
                 first = int(np.flatnonzero(is_flat)[0])
                 rank = int(np.count_nonzero(values[first] > rounding[first]))
-                name = some[first] if names is None else names[some[first]]
+                name = here[part][first] if names is None else names[here[part][first]]
                 raise ValueError(
                     f"the {count[first]} neighbours of point {name} span {rank} of "
                     f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
                     "tangent_neighbors, or lower intrinsic_dim or n_components"
                 )
+            if lift is not None:
+                bases, residual[some], lift[some] = fit_quadratic(offsets, count, bases)
             vectors[some], singular_values[some] = bases, values
 
     # Finding members takes workspace for all points; what follows wants to stay in the cache.
     n_together = max(_CHUNK_VALUES // ((tangent_neighbors + 1) * n_features), 1)
     run_blocks(
         handle,
-        cut(n_points, max(512, n_points // 64)),
+        cut(len(chosen), max(512, len(chosen) // 64)),
         n_jobs=n_jobs,
         description="frames",
         unit="points",
         progress=progress,
     )
-    vectors[np.diff((bridged or graph).indptr) == 0] = np.nan
-    return Frames(vectors, singular_values, residual)
+    vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
+    return Frames(vectors, singular_values, residual, lift)
 
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:

@@ -36,7 +36,12 @@ def in_given_order(geometry: Geometry) -> Geometry:
     frames = geometry.frames
     return Geometry(
         connection.graph,
-        Frames(frames.vectors[place], frames.singular_values[place], frames.residual[place]),
+        Frames(
+            frames.vectors[place],
+            frames.singular_values[place],
+            frames.residual[place],
+            None if frames.lift is None else frames.lift[place],
+        ),
         connection,
         geometry.labels[place],
         geometry.points[place],

@@ -1,0 +1,77 @@
+"""Quadratic surfaces through neighbourhoods: tangents and places that curvature does not bias."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.types import FloatArray, IntArray
+
+
+def n_coefficients(dim: int) -> int:
+    """Count the coefficients of a quadratic function of ``dim`` variables.
+
+    Examples
+    --------
+    >>> n_coefficients(2)
+    6
+    """
+    return 1 + dim + dim * (dim + 1) // 2
+
+
+def fit_quadratic(
+    offsets: FloatArray, counts: IntArray, bases: FloatArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Fit a quadratic surface to each neighbourhood over its principal plane.
+
+    The plane of a bent neighbourhood is parallel to the surface in the middle, not at the point, and
+    at a rim the point is not in the middle. The quadratic surface has the right slope there.
+
+    Parameters
+    ----------
+    offsets : (n_nodes, n_members, n_features)
+        Neighbourhoods, the point itself first, zero where there are fewer.
+    counts : (n_nodes,)
+        The number of neighbours, the point itself not counted.
+    bases : (n_nodes, n_features, d)
+        Orthonormal bases of the principal planes.
+
+    Returns
+    -------
+    bases : (n_nodes, n_features, d)
+        Of the tangent planes at the points; those of the principal planes where there are too few
+        neighbours to tell a slope from a bend.
+    residual : (n_nodes,)
+        Standard deviation of the neighbours from the surface.
+    lift : (n_nodes, n_features)
+        The way from the point to the surface.
+    """
+    dim = bases.shape[2]
+    n_terms = n_coefficients(dim)
+    is_member = np.arange(offsets.shape[1]) <= counts[:, None]
+    from_point = np.where(is_member[:, :, None], offsets - offsets[:, :1], 0)
+    along = from_point @ bases
+    normal = from_point - along @ bases.transpose(0, 2, 1)
+    # In units of the neighbourhood, so that the equations are well conditioned.
+    radii = np.sqrt(np.square(along).sum(axis=(1, 2)) / np.maximum(counts, 1))
+    radii = np.where(radii > 0, radii, 1)
+    along = along / radii[:, None, None]
+    first, second = np.triu_indices(dim)
+    terms = np.concatenate(
+        (is_member[:, :, None].astype(float), along, along[:, :, first] * along[:, :, second]),
+        axis=2,
+    )
+    moments = terms.transpose(0, 2, 1) @ terms + 1e-12 * np.eye(n_terms)
+    coefficients = np.linalg.solve(moments, terms.transpose(0, 2, 1) @ normal)
+    squares = np.square(normal - terms @ coefficients).sum(axis=(1, 2))
+    n_free = counts + 1 - n_terms
+    residual = np.sqrt(squares / np.maximum(n_free, 1))
+
+    is_enough = n_free >= n_terms
+    slopes = coefficients[:, 1 : 1 + dim].transpose(0, 2, 1) / radii[:, None, None]
+    slopes[~is_enough] = 0
+    lift = np.where(is_enough[:, None], coefficients[:, 0], 0)
+    tilted = bases + slopes
+    # Slopes are normal to the plane: the bases only have to be made orthonormal again.
+    values, turns = np.linalg.eigh(tilted.transpose(0, 2, 1) @ tilted)
+    roots = (turns / np.sqrt(values)[:, None, :]) @ turns.transpose(0, 2, 1)
+    return tilted @ roots, residual, lift

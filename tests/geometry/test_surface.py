@@ -1,0 +1,81 @@
+"""Quadratic surfaces: exact on quadratic data, better than planes at rims, and a way out of noise."""
+
+import numpy as np
+import pytest
+
+from ptunfold import build_graph, estimate_frames
+from ptunfold.datasets import flat_square, s_with_hole, spherical_cap, swiss_roll
+
+
+def tilts(vectors, normals):
+    """Largest angle between tangent planes and the true ones, given by unit normals."""
+    return np.arcsin(np.linalg.norm(np.einsum("nDi,nD->ni", vectors, normals), axis=1))
+
+
+def test_a_quadratic_surface_has_its_own_tangents():
+    rng = np.random.default_rng(0)
+    plane = rng.uniform(-1, 1, (600, 2))
+    a, b, c = 0.05, -0.03, 0.02
+    height = a * plane[:, 0] ** 2 + b * plane.prod(axis=1) + c * plane[:, 1] ** 2
+    points = np.column_stack((plane, height))
+    slope_x = 2 * a * plane[:, 0] + b * plane[:, 1]
+    slope_y = b * plane[:, 0] + 2 * c * plane[:, 1]
+    normals = np.column_stack((-slope_x, -slope_y, np.ones(600)))
+    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
+    graph = build_graph(points)
+    flat, curved = (
+        estimate_frames(points, graph, 24, 2, tangent=tangent) for tangent in ("pca", "quadratic")
+    )
+    # Heights over a tilted plane are quadratic only up to the third order.
+    assert tilts(curved.vectors, normals).max() < 0.05 * tilts(flat.vectors, normals).max()
+    assert curved.residual.max() < 0.05 * flat.residual.max()
+    products = curved.vectors.swapaxes(1, 2) @ curved.vectors
+    np.testing.assert_allclose(products, np.broadcast_to(np.eye(2), (600, 2, 2)), atol=1e-12)
+
+
+def test_the_rim_of_a_sphere():
+    data = spherical_cap(1500, angle=40)
+    graph = build_graph(data.points)
+    errors = {
+        tangent: tilts(
+            estimate_frames(data.points, graph, 24, 2, tangent=tangent).vectors, data.points
+        )
+        for tangent in ("pca", "quadratic")
+    }
+    rim = data.color > np.radians(37)
+    assert np.median(errors["quadratic"][rim]) < 0.1 * np.median(errors["pca"][rim])
+    assert errors["quadratic"].max() < errors["pca"].max()
+
+
+@pytest.mark.parametrize("n_features", [2, 3, 40])
+def test_flat_points_stay_where_they_are(n_features):
+    points = flat_square(300, n_features=n_features).points if n_features > 2 else None
+    if points is None:
+        points = np.random.default_rng(0).random((300, 2))
+    frames = estimate_frames(points, build_graph(points), 24, 2, tangent="quadratic")
+    assert np.abs(frames.lift).max() < 1e-12
+    assert frames.residual.max() < 1e-12
+
+
+def test_the_surface_is_nearer_to_the_truth_than_noisy_points():
+    noisy, clean = swiss_roll(2000, noise=0.01), swiss_roll(2000)
+    frames = estimate_frames(noisy.points, build_graph(noisy.points), 48, 2, tangent="quadratic")
+    off = np.linalg.norm(noisy.points - clean.points, axis=1)
+    left = np.linalg.norm(noisy.points + frames.lift - clean.points, axis=1)
+    assert np.sqrt(np.square(left).mean()) < 0.35 * np.sqrt(np.square(off).mean())
+    sigma = 0.01 * np.ptp(clean.points, axis=0).max()
+    assert 0.9 * sigma < np.median(frames.residual) < 1.1 * sigma
+
+
+def test_too_few_neighbours_make_a_plane():
+    points = s_with_hole(300).points
+    graph = build_graph(points)
+    flat, curved = (
+        estimate_frames(points, graph, 8, 2, tangent=tangent) for tangent in ("pca", "quadratic")
+    )
+    np.testing.assert_allclose(
+        curved.vectors @ curved.vectors.swapaxes(1, 2),
+        flat.vectors @ flat.vectors.swapaxes(1, 2),
+        atol=1e-12,
+    )
+    np.testing.assert_array_equal(curved.lift, 0)
