@@ -156,8 +156,8 @@ def main(sizes):
         f"Isomap {middle['isomap']:.1f} s, {statistics.median(ratios):.0f} times as fast "
         f"({min(ratios):.0f} - {max(ratios):.0f}); error of fitted and new points "
         f"{middle['ptu fitted']:.3%} and {middle['ptu new']:.3%}, with Isomap "
-        f"{middle['isomap fitted']:.2%} and {middle['isomap new']:.2%}. Back in space after {middle['back']:.2f} s, "
-        f"{middle['off']:.4f} off (the S is 3π long)."
+        f"{middle['isomap fitted']:.2%} and {middle['isomap new']:.2%}. Back in space after "
+        f"{middle['back']:.2f} s, {middle['off']:.4f} off (the S is 3π long)."
     )
     RESULTS.mkdir(exist_ok=True)
     (RESULTS / "large.md").write_text("\n".join(lines) + "\n")

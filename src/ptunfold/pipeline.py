@@ -18,6 +18,7 @@ from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.geometry.noise import is_noisy, move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.planning import check_room_for_rows
@@ -26,6 +27,7 @@ from ptunfold.types import (
     Embedding,
     FloatArray,
     Geometry,
+    Graph,
     IntArray,
     LandmarkPlan,
     Settings,
@@ -200,8 +202,35 @@ def lay_connection(
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
         points = points[order]
+    surface = points
+    graph = _graph(points, settings, order, n_jobs)
+    for _ in range(_rounds(points, graph, settings, n_jobs)):
+        surface = move_to_surface(
+            surface, graph, settings.intrinsic_dim, n_jobs=n_jobs, progress=progress
+        )
+        graph = _graph(surface, settings, order, n_jobs)
+    whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
+    frames = estimate_frames(
+        surface,
+        graph if settings.disconnected == "bridge" else whole,
+        settings.tangent_neighbors,
+        settings.intrinsic_dim,
+        tangent=settings.tangent,
+        tangent_center=settings.tangent_center,
+        bridged=whole,
+        names=order,
+        n_jobs=n_jobs,
+        progress=progress,
+    )
+    connection = connect(surface, whole, frames, settings.step, n_jobs=n_jobs, progress=progress)
+    return Geometry(whole, frames, connection, labels, points, surface, order)
+
+
+def _graph(
+    points: FloatArray, settings: Settings, order: IntArray | None, n_jobs: int | None
+) -> Graph:
     if isinstance(settings.graph, str):
-        graph = build_graph(
+        return build_graph(
             points,
             settings.n_neighbors,
             graph=settings.graph,
@@ -209,24 +238,15 @@ def lay_connection(
             search=settings.search,
             n_jobs=n_jobs,
         )
-    else:
-        graph = graph_from_matrix(settings.graph, len(points))
-        if order is not None:
-            graph = renumber_graph(graph, np.argsort(order))
-    whole, labels = resolve_components(points, graph, settings.disconnected, n_jobs)
-    frames = estimate_frames(
-        points,
-        graph if settings.disconnected == "bridge" else whole,
-        settings.tangent_neighbors,
-        settings.intrinsic_dim,
-        tangent_center=settings.tangent_center,
-        bridged=whole,
-        names=order,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
-    connection = connect(points, whole, frames, settings.step, n_jobs=n_jobs, progress=progress)
-    return Geometry(whole, frames, connection, labels, points, order)
+    graph = graph_from_matrix(settings.graph, len(points))
+    return graph if order is None else renumber_graph(graph, np.argsort(order))
+
+
+def _rounds(points: FloatArray, graph: Graph, settings: Settings, n_jobs: int | None) -> int:
+    """Count how often the points are to be moved to the surface around them."""
+    if isinstance(settings.denoise, str):
+        return 2 if is_noisy(points, graph, settings.intrinsic_dim, n_jobs=n_jobs) else 0
+    return settings.denoise
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:
@@ -244,8 +264,10 @@ def geodesic_distances(
     radius: float | None = None,
     intrinsic_dim: int = 2,
     tangent_neighbors: int | None = None,
+    tangent: str = "pca",
     tangent_center: str = "mean",
     step: str = "chord",
+    denoise: int | str = 0,
     disconnected: str = "bridge",
     search: str = "auto",
     n_jobs: int | None = None,
@@ -261,8 +283,8 @@ def geodesic_distances(
         The points to start from; all by default.
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
-    search
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, tangent_center, step,
+    denoise, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -299,6 +321,8 @@ def geodesic_distances(
         step=step,
         disconnected=disconnected,
         search=search,
+        tangent=tangent,
+        denoise=denoise,
         n_jobs=n_jobs,
     )
     n_rows = len(points)

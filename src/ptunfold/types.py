@@ -212,7 +212,7 @@ class Settings:
     Attributes
     ----------
     n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
-    search
+    search, tangent, denoise
         As in :class:`ptunfold.PTU`, defaults resolved to numbers.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
@@ -227,6 +227,8 @@ class Settings:
     step: str
     disconnected: str
     search: str
+    tangent: str
+    denoise: int | str
 
 
 @dataclass(frozen=True, eq=False)
@@ -245,6 +247,8 @@ class Geometry:
         The component that each point is embedded with, the largest first; -1 if it is left out.
     points : (n_points, n_features)
         The points or, for more features than points, their coordinates in their span.
+    surface : (n_points, n_features)
+        Where the graph and the frames were measured: the points, or what denoising made of them.
     order : (n_points,) int, optional
         With many points all of the above is in an order of its own: point i here is the caller's
         point ``order[i]``.
@@ -255,6 +259,7 @@ class Geometry:
     connection: Connection
     labels: IntArray
     points: FloatArray
+    surface: FloatArray
     order: IntArray | None = None
 
     @cached_property

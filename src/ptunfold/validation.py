@@ -180,6 +180,8 @@ def check_settings(
     step: str,
     disconnected: str,
     search: str,
+    tangent: str = "pca",
+    denoise: int | str = 0,
     n_jobs: int | None,
 ) -> Settings:
     """Fill in defaults and check everything that can be checked before the work starts.
@@ -192,6 +194,13 @@ def check_settings(
     check_choice("step", step, STEPS)
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
+    check_choice("tangent", tangent, TANGENTS)
+    if denoise != "auto" and (
+        not isinstance(denoise, Integral) or isinstance(denoise, bool) or denoise < 0
+    ):
+        raise ValueError(
+            f'denoise={denoise!r} is not known; pass how often, 0 for never, or "auto"'
+        )
     check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
@@ -216,6 +225,8 @@ def check_settings(
         step=step,
         disconnected=disconnected,
         search=search,
+        tangent=tangent,
+        denoise=denoise,
     )
 
 

@@ -1,4 +1,4 @@
-"""Quadratic surfaces: exact on quadratic data, better than planes at rims, and a way out of noise."""
+"""Quadratic surfaces: exact on quadratic data, better than planes at rims, a way out of noise."""
 
 import numpy as np
 import pytest

@@ -79,7 +79,7 @@ class Extension:
             self.coordinates,
             self.inverses,
             frames,
-            self.points,
+            self.geometry.surface,
             n_jobs,
         )
         points = placed.coordinates

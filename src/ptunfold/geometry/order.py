@@ -45,6 +45,7 @@ def in_given_order(geometry: Geometry) -> Geometry:
         connection,
         geometry.labels[place],
         geometry.points[place],
+        geometry.surface[place],
     )
 
 

@@ -23,8 +23,8 @@ def fit_quadratic(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit a quadratic surface to each neighbourhood over its principal plane.
 
-    The plane of a bent neighbourhood is parallel to the surface in the middle, not at the point, and
-    at a rim the point is not in the middle. The quadratic surface has the right slope there.
+    The plane of a bent neighbourhood is parallel to the surface in the middle, not at the point,
+    and at a rim the point is not in the middle. The quadratic surface has the right slope there.
 
     Parameters
     ----------

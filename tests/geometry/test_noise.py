@@ -1,0 +1,87 @@
+"""Noise is told from curvature, and taken out."""
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU, build_graph
+from ptunfold.datasets import (
+    flat_square,
+    petals,
+    s_uneven,
+    s_with_hole,
+    spherical_cap,
+    swiss_roll,
+)
+from ptunfold.geometry.noise import is_noisy, move_to_surface
+
+CLEAN = {
+    "flat": flat_square(800),
+    "cap": spherical_cap(700),
+    "petals": petals(1600),
+    "S": s_with_hole(1500),
+    "uneven S": s_uneven(1500),
+    "roll": swiss_roll(1500),
+    "roll in R30": swiss_roll(1500, n_features=30),
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_curvature_is_not_noise(name, dtype):
+    points = CLEAN[name].points.astype(dtype)
+    assert not is_noisy(points, build_graph(points), 2)
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("noise", [0.001, 0.01, 0.03])
+def test_noise_is_noise(noise, seed):
+    for data in (swiss_roll(1500, noise=noise, seed=seed), petals(1600, noise=noise, seed=seed)):
+        assert is_noisy(data.points, build_graph(data.points), 2)
+
+
+def test_too_few_points_to_tell():
+    points = swiss_roll(40, noise=0.01).points
+    assert not is_noisy(points, build_graph(points), 2)
+
+
+def test_copies_stay_together():
+    points = swiss_roll(600, noise=0.01).points
+    points = np.concatenate((points, points[:50]))
+    moved = move_to_surface(points, build_graph(points), 2)
+    np.testing.assert_array_equal(moved[600:], moved[:50])
+    assert not np.array_equal(moved[:600], points[:600])
+
+
+def roll_error(model, data):
+    exact = data.coordinates - data.coordinates.mean(axis=0)
+    left, _, right = np.linalg.svd(model.embedding_.T @ exact)
+    return np.linalg.norm(model.embedding_ @ left @ right - exact) / np.linalg.norm(exact)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("noise", [0.005, 0.02])
+def test_the_error_falls_by_half(noise, seed):
+    data = swiss_roll(2000, noise=noise, seed=seed)
+    options = {"tangent": "quadratic", "tangent_neighbors": 48, "step": "arc", "n_jobs": 2}
+    plain = PTU(tangent_neighbors=40, n_jobs=2).fit(data.points)
+    denoised = PTU(denoise="auto", **options).fit(data.points)
+    assert roll_error(denoised, data) < 0.6 * roll_error(plain, data)
+    np.testing.assert_array_equal(denoised.transform(data.points), denoised.embedding_)
+    # The way back leads to the surface, nearer to the truth than the points.
+    clean = swiss_roll(2000, seed=seed).points
+    back = denoised.inverse_transform(denoised.embedding_)
+    off = [np.linalg.norm(points - clean) for points in (back, data.points)]
+    assert off[0] < 0.5 * off[1]
+
+
+def test_auto_leaves_clean_data_alone():
+    points = s_with_hole(800).points
+    auto, never = (PTU(denoise=denoise).fit(points) for denoise in ("auto", 0))
+    np.testing.assert_array_equal(auto.embedding_, never.embedding_)
+
+
+def test_wrong_values():
+    with pytest.raises(ValueError, match='denoise=-1 is not known; pass how often, 0 for never'):
+        PTU(denoise=-1).fit(flat_square(50).points)
+    with pytest.raises(ValueError, match='tangent=\'plane\' is not known; choose one of "pca"'):
+        PTU(tangent="plane").fit(flat_square(50).points)
