@@ -6,16 +6,18 @@ from ptunfold.estimator import PTU
 from ptunfold.geodesics.distances import graph_distances, transport_distances
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.connection import connect
+from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.pipeline import geodesic_distances
-from ptunfold.types import Connection, Embedding, Frames, Graph, Path, Placement
+from ptunfold.types import Connection, Dimension, Embedding, Frames, Graph, Path, Placement
 
 __version__ = "0.1.0"
 
 __all__ = [
     "PTU",
     "Connection",
+    "Dimension",
     "Embedding",
     "Frames",
     "Graph",
@@ -24,6 +26,7 @@ __all__ = [
     "build_graph",
     "classical_mds",
     "connect",
+    "estimate_dimension",
     "estimate_frames",
     "geodesic_distances",
     "graph_distances",

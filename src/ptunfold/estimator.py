@@ -12,11 +12,13 @@ from sklearn.utils.validation import check_is_fitted
 
 from ptunfold.embedding.extension import Extension
 from ptunfold.geodesics.paths import unfold_path
+from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.pipeline import distances_of, unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Path, Placement
 from ptunfold.validation import (
+    check_choice,
     check_index,
     check_new_points,
     check_places,
@@ -47,9 +49,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     graph : {"knn", "mutual", "radius"}, default="knn"
         An edge joins two points if either is among the k nearest of the other, if each is, or if
         they are at most ``radius`` apart. A graph of your own goes to ``fit``.
-    intrinsic_dim : int, optional
+    intrinsic_dim : int or "auto", optional
         The dimension d of the tangent spaces; ``n_components`` by default. For data of more
         dimensions than can be shown it may be larger: the first coordinates are shown then.
+        "auto" takes the consensus of :func:`estimate_dimension`.
     tangent_neighbors : int, optional
         The number K of nearest points on the graph that determine a tangent space. More points
         average out noise, fewer follow a strong curvature. By default 15, or ``3 * intrinsic_dim``
@@ -130,7 +133,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         n_neighbors: int | None = None,
         radius: float | None = None,
         graph: str = "knn",
-        intrinsic_dim: int | None = None,
+        intrinsic_dim: int | str | None = None,
         tangent_neighbors: int | None = None,
         tangent: str = "pca",
         tangent_center: str = "mean",
@@ -189,7 +192,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_neighbors=self.n_neighbors,
             radius=self.radius,
             graph=self.graph if graph is None else graph,
-            intrinsic_dim=self.n_components if self.intrinsic_dim is None else self.intrinsic_dim,
+            intrinsic_dim=self._dimension_of(points),
             tangent_neighbors=self.tangent_neighbors,
             tangent_center=self.tangent_center,
             step=self.step,
@@ -392,6 +395,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_jobs=self.n_jobs,
             progress=self.progress,
         )
+
+    def _dimension_of(self, points: FloatArray) -> int:
+        if isinstance(self.intrinsic_dim, str):
+            check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
+            return estimate_dimension(points, n_jobs=self.n_jobs).consensus
+        return self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
 
     @property
     def _n_features_out(self) -> int:

@@ -89,6 +89,34 @@ class Frames:
 
 
 @dataclass(frozen=True, eq=False)
+class Dimension:
+    """The intrinsic dimension of points, as it looks from several sides.
+
+    Attributes
+    ----------
+    consensus : int
+        The median of the three estimates, rounded.
+    planes : float
+        From the gap in the spectrum of local principal components.
+    likelihood : float
+        By maximum likelihood (Levina and Bickel).
+    growth : float
+        From the growth of the distance to the k-th neighbour (Pettis et al.).
+    local : (n_sample,) int
+        The first estimate at single points.
+    sample : (n_sample,) int
+        Which of the distinct points these are.
+    """
+
+    consensus: int
+    planes: float
+    likelihood: float
+    growth: float
+    local: IntArray
+    sample: IntArray
+
+
+@dataclass(frozen=True, eq=False)
 class Connection:
     """The discrete Levi-Civita connection on the edges of a graph.
 

@@ -81,7 +81,7 @@ def test_auto_leaves_clean_data_alone():
 
 
 def test_wrong_values():
-    with pytest.raises(ValueError, match='denoise=-1 is not known; pass how often, 0 for never'):
+    with pytest.raises(ValueError, match="denoise=-1 is not known; pass how often, 0 for never"):
         PTU(denoise=-1).fit(flat_square(50).points)
-    with pytest.raises(ValueError, match='tangent=\'plane\' is not known; choose one of "pca"'):
+    with pytest.raises(ValueError, match="tangent='plane' is not known; choose one of \"pca\""):
         PTU(tangent="plane").fit(flat_square(50).points)
