@@ -9,8 +9,18 @@ from ptunfold.geometry.connection import connect
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.geometry.orientation import orient
 from ptunfold.pipeline import geodesic_distances
-from ptunfold.types import Connection, Dimension, Embedding, Frames, Graph, Path, Placement
+from ptunfold.types import (
+    Connection,
+    Dimension,
+    Embedding,
+    Frames,
+    Graph,
+    Orientation,
+    Path,
+    Placement,
+)
 
 __version__ = "0.1.0"
 
@@ -21,6 +31,7 @@ __all__ = [
     "Embedding",
     "Frames",
     "Graph",
+    "Orientation",
     "Path",
     "Placement",
     "build_graph",
@@ -32,6 +43,7 @@ __all__ = [
     "graph_distances",
     "graph_from_matrix",
     "landmark_mds",
+    "orient",
     "transport_distances",
     "unfold_path",
 ]

@@ -117,6 +117,26 @@ class Dimension:
 
 
 @dataclass(frozen=True, eq=False)
+class Orientation:
+    """Whether the tangent frames of a sheet can all turn the same way around.
+
+    Attributes
+    ----------
+    is_orientable : bool
+        False for a Möbius band or a Klein bottle.
+    n_conflicts : int
+        The number of edges whose frames turn opposite ways in spite of everything.
+    loop : (n_nodes,) int or None
+        If there are any: points of a closed path, the first one again at the end, along which left
+        becomes right.
+    """
+
+    is_orientable: bool
+    n_conflicts: int
+    loop: IntArray | None
+
+
+@dataclass(frozen=True, eq=False)
 class Connection:
     """The discrete Levi-Civita connection on the edges of a graph.
 

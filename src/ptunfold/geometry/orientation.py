@@ -1,0 +1,124 @@
+"""Frames that all turn the same way where that is possible, and a loop where it is not."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from ptunfold.threads import cut
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Orientation
+from ptunfold.validation import check_same_size
+
+_EDGES_TOGETHER = 1 << 14
+# Two planes at more than this angle do not tell which way the one turns in the other.
+_LEAST_OVERLAP = 0.5
+
+
+def orient(graph: Graph, frames: Frames) -> tuple[Frames, Orientation]:
+    """Turn the frames of a connected sheet all the same way around.
+
+    A frame found by principal components may be a mirror image of its neighbour. Along the edges of
+    a spanning tree every second one is mirrored back, so that the rotations between neighbours are
+    proper ones. On a Möbius band or a Klein bottle some edges will not agree: with the tree each of
+    them closes a loop that turns left into right.
+
+    Parameters
+    ----------
+    graph : Graph
+        The proximity graph.
+    frames : Frames
+        The tangent frames.
+
+    Returns
+    -------
+    frames : Frames
+        The same planes, some with their last vector reversed.
+    orientation : Orientation
+        Whether they agree, and a loop if they do not.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import build_graph, estimate_frames, orient
+    >>> around, across = np.random.default_rng(0).uniform(-1, 1, (2, 1500)) * [[np.pi], [0.3]]
+    >>> for n_twists in (0, 1):
+    ...     radius = 1 + across * np.cos(n_twists * around / 2)
+    ...     height = across * (np.sin(n_twists * around / 2) if n_twists else 1)
+    ...     band = np.column_stack((radius * np.cos(around), radius * np.sin(around), height))
+    ...     graph = build_graph(band)
+    ...     print(orient(graph, estimate_frames(band, graph))[1].is_orientable)
+    True
+    False
+    """
+    check_same_size(len(frames.vectors), graph.n_points)
+    edges = np.flatnonzero(graph.tails < graph.indices)
+    tails, heads = graph.tails[edges], graph.indices[edges]
+    overlaps = _overlaps(frames, tails, heads)
+    is_sure = np.abs(overlaps) > _LEAST_OVERLAP
+    tails, heads, overlaps = tails[is_sure], heads[is_sure], overlaps[is_sure]
+
+    signs, parents = _signs_along_trees(graph.n_points, tails, heads, np.sign(overlaps))
+    is_conflict = signs[tails] * signs[heads] * overlaps < 0
+    vectors = frames.vectors.copy()
+    vectors[signs < 0, :, -1] *= -1
+    loop = None
+    if is_conflict.any():
+        surest = int(np.flatnonzero(is_conflict)[np.abs(overlaps[is_conflict]).argmax()])
+        loop = _loop(parents, int(tails[surest]), int(heads[surest]))
+    orientation = Orientation(loop is None, int(is_conflict.sum()), loop)
+    return replace(frames, vectors=vectors), orientation
+
+
+def _overlaps(frames: Frames, tails: IntArray, heads: IntArray) -> FloatArray:
+    """Find how much of one tangent plane lies in the other, negative if mirrored, (n_edges,)."""
+    vectors = frames.vectors
+    found = [
+        np.linalg.det(vectors[tails[block]].transpose(0, 2, 1) @ vectors[heads[block]])
+        for block in cut(len(tails), _EDGES_TOGETHER)
+    ]
+    return np.nan_to_num(np.concatenate(found)) if found else np.empty(0)
+
+
+def _signs_along_trees(
+    n_points: int, tails: IntArray, heads: IntArray, flips: FloatArray
+) -> tuple[FloatArray, IntArray]:
+    """Multiply the signs of the edges along a tree in each component, (n_points,), with parents."""
+    shape = (n_points, n_points)
+    # Every edge twice, to know the sign of each direction.
+    matrix = sparse.csr_array(
+        (np.tile(flips, 2), (np.r_[tails, heads], np.r_[heads, tails])), shape=shape
+    )
+    ones = matrix.copy()
+    ones.data = np.ones_like(matrix.data)
+    signs = np.ones(n_points)
+    parents = np.full(n_points, -1)
+    is_reached: BoolArray = np.zeros(n_points, dtype=bool)
+    _, labels = csgraph.connected_components(ones, directed=False)
+    _, roots = np.unique(labels, return_index=True)
+    for root in roots:
+        order, before = csgraph.breadth_first_order(ones, root, directed=False)
+        is_reached[order] = True
+        children = order[1:]
+        parents[children] = before[children]
+        steps = np.asarray(matrix[parents[children], children]).ravel()
+        for child, step in zip(children.tolist(), steps.tolist(), strict=True):
+            signs[child] = signs[parents[child]] * step
+    return signs, parents
+
+
+def _loop(parents: IntArray, start: int, end: int) -> IntArray:
+    """Close an edge through the tree; the loop begins and ends with ``start``."""
+    ways = []
+    for node in (start, end):
+        way = [node]
+        while parents[way[-1]] >= 0:
+            way.append(int(parents[way[-1]]))
+        ways.append(way)
+    seen = set(ways[0])
+    meeting = next(node for node in ways[1] if node in seen)
+    there = ways[0][: ways[0].index(meeting) + 1]
+    back = ways[1][: ways[1].index(meeting)]
+    return np.array([*there, *back[::-1], start])
