@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptunfold import PTU, geodesic_distances, pipeline, planning
+from ptunfold import PTU, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
 
 
@@ -101,10 +101,36 @@ def test_components_share_the_landmarks():
     assert difference(model.embedding_[:900], alone.embedding_) < 1e-9
     with pytest.raises(ValueError, match="0 of the landmarks lie in a component of 300 points"):
         PTU(n_landmarks=[0, 1, 2, 3], n_neighbors=6, disconnected="separate").fit(both)
+    with (
+        pytest.warns(UserWarning, match="only the largest"),
+        pytest.warns(UserWarning, match="1 of the 5 landmarks lie in parts of the data"),
+    ):
+        PTU(n_landmarks=[0, 1, 2, 3, 1000], n_neighbors=6, disconnected="largest").fit(both)
     with pytest.warns(UserWarning, match="only the largest"):
         largest = PTU(n_landmarks=40, n_neighbors=6, disconnected="largest").fit(both)
     assert (largest.landmarks_ < 900).all()
     assert np.isnan(largest.embedding_[900:]).all()
+
+
+def test_a_component_of_copies_needs_no_landmarks():
+    points = np.concatenate((s_with_hole(400).points, np.repeat([[50.0, 0, 0]], 30, axis=0)))
+    model = PTU(n_landmarks=20, radius=5, disconnected="separate").fit(points)
+    assert np.isfinite(model.embedding_).all()
+    assert (model.landmarks_ < 400).all()
+    assert np.ptp(model.embedding_[400:], axis=0).max() == 0
+
+
+def test_files_in_the_cache_leave_room(monkeypatch, tmp_path):
+    for name, text in {
+        "memory.max": f"{4 << 30}",
+        "memory.current": f"{4 << 30}",
+        "memory.stat": f"anon 5\ninactive_file {3 << 30}\nslab 7",
+    }.items():
+        (tmp_path / name).write_text(text)
+    monkeypatch.setattr(memory, "_groups", lambda: [tmp_path])
+    assert min(3 << 30, memory.psutil.virtual_memory().available) == memory.free_bytes()
+    (tmp_path / "memory.stat").write_text("")
+    assert memory.free_bytes() == 100_000_000
 
 
 def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):

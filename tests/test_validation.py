@@ -150,7 +150,11 @@ def test_a_dtype_that_cannot_hold_distances():
 
 def test_extents_at_the_limit_still_work():
     sheet = flat_square(300).points
-    for points, tolerance in ((sheet * 1e130, 1e-9), ((sheet * 1e14).astype(np.float32), 1e-5)):
+    for points, tolerance in (
+        (sheet * 1e55, 1e-9),
+        (sheet * 1e-55, 1e-9),
+        ((sheet * 1e14).astype(np.float32), 1e-5),
+    ):
         embedding = PTU().fit_transform(points).astype(np.float64)
         exact = np.linalg.norm(points[:, None] - points[None], axis=2)
         found = np.linalg.norm(embedding[:, None] - embedding[None], axis=2)

@@ -186,6 +186,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Fitted.
         """
         points = check_points(X, self)
+        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
+            points = points.copy()  # new points are placed by these, whatever becomes of X
         settings = check_settings(
             points,
             n_components=self.n_components,
@@ -217,7 +219,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        self._geometry, self._points = geometry, points
+        self._geometry = geometry
+        # As they were given, where the geometry has them in coordinates of their span.
+        self._points = points if points.shape[1] > geometry.points.shape[1] else None
         self._made: dict[str, Any] = {}
         return self
 
@@ -312,14 +316,17 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             lie far outside the embedded data.
         """
         check_is_fitted(self)
-        return self._carrier.place_back(check_places(Z, self.embedding_.shape[1]), self.n_jobs)
+        return self._carrier.place_back(
+            check_places(Z, self.embedding_.shape[1], self.embedding_.dtype), self.n_jobs
+        )
 
     @property
     def _carrier(self) -> Extension:
         if "carrier" not in self._made:
             order = self._geometry.given(np.arange(len(self.embedding_)))
+            given = None if self._points is None else self._points[order]
             self._made["carrier"] = Extension(
-                self._geometry, self.embedding_[order], self._points, self.n_jobs
+                self._geometry, self.embedding_[order], given, self.n_jobs
             )
         carrier: Extension = self._made["carrier"]
         return carrier
@@ -339,16 +346,19 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def graph_(self) -> Graph:
         """The proximity graph, bridges included."""
+        check_is_fitted(self)
         return self._as_given.graph
 
     @property
     def frames_(self) -> Frames:
         """The tangent frames."""
+        check_is_fitted(self)
         return self._as_given.frames
 
     @property
     def connection_(self) -> Connection:
         """Rotation and step of each edge."""
+        check_is_fitted(self)
         return self._as_given.connection
 
     def path(self, start: int, end: int) -> Path:
@@ -367,7 +377,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         geometry = self._geometry
         start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
-        path = unfold_path(geometry.connection, geometry.place[start], geometry.place[end])
+        path = unfold_path(
+            geometry.connection,
+            geometry.place[start],
+            geometry.place[end],
+            names=geometry.order,
+        )
         return replace(path, nodes=geometry.given(path.nodes))
 
     def distances(self, sources: Any = None) -> FloatArray:
@@ -401,6 +416,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
             return estimate_dimension(points, n_jobs=self.n_jobs).consensus
         return self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
+
+    def __sklearn_is_fitted__(self) -> bool:
+        return hasattr(self, "_geometry")
 
     @property
     def _n_features_out(self) -> int:

@@ -11,21 +11,44 @@ from ptunfold.types import Graph, Settings
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
 _EDGES_A_NEIGHBOR = 1.4
+_EDGES_A_NEIGHBOR_IN_MANY = 1.8
+# What any process can still find.
+_LEAST = 100_000_000
 
 
 def free_bytes() -> int:
     """Return the memory that can still be used, within the limits of a container."""
     free = int(psutil.virtual_memory().available)
-    for limit, used in (
-        ("memory.max", "memory.current"),
-        ("memory/memory.limit_in_bytes", "memory/memory.usage_in_bytes"),
-    ):
-        try:
-            group = Path("/sys/fs/cgroup")
-            free = min(free, int((group / limit).read_text()) - int((group / used).read_text()))
-        except (OSError, ValueError):  # no such group, or no limit
-            continue
-    return max(free, 0)
+    for group in _groups():
+        for limit, used, files in (
+            ("memory.max", "memory.current", "inactive_file"),
+            ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file"),
+        ):
+            try:
+                room = int((group / limit).read_text()) - int((group / used).read_text())
+                statistics = (group / "memory.stat").read_text().split()
+            except (OSError, ValueError):  # no such group, or no limit
+                continue
+            # Files that were read and are kept in case they are read again make room at once.
+            kept = dict(zip(statistics[::2], statistics[1::2], strict=False)).get(files, "0")
+            free = min(free, room + int(kept))
+    return max(free, _LEAST)
+
+
+def _groups() -> list[Path]:
+    """List the control groups of this process, from its own to the root."""
+    roots = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")]
+    try:
+        lines = Path("/proc/self/cgroup").read_text().splitlines()
+    except OSError:
+        return roots
+    groups = []
+    for line in lines:
+        own = line.split(":", 2)[-1].strip("/")
+        for root in roots:
+            group = root / own if own else root
+            groups += [group, *(parent for parent in group.parents if parent.is_relative_to(root))]
+    return list(dict.fromkeys(groups))
 
 
 def bytes_of_connection(
@@ -34,16 +57,21 @@ def bytes_of_connection(
     """Estimate what graph, frames and connection take, with the workspace of a search for paths."""
     n_points, n_features = shape
     dim = settings.intrinsic_dim
+    # With more features than points the points are first copied and written in their span.
+    spanning = 8 * n_points * n_features if n_features > n_points else 0
     n_features = min(n_features, n_points)
     edge = 24 + 8 * (dim + 1) * dim
     point = (itemsize + 8) * n_features + 8 * (dim * n_features + dim + 1)
+    if settings.tangent == "quadratic" or settings.denoise:
+        point += 16 * n_features
     workspace = effective_n_jobs(n_jobs) * (48 + 16 * dim + 8 * dim**2)
-    n_edges = _EDGES_A_NEIGHBOR * settings.n_neighbors * n_points
+    share = _EDGES_A_NEIGHBOR if dim <= 3 else _EDGES_A_NEIGHBOR_IN_MANY
+    n_edges = share * settings.n_neighbors * n_points
     if isinstance(settings.graph, Graph):
         n_edges = settings.graph.n_edges
     elif not isinstance(settings.graph, str):
         n_edges = 2 * settings.graph.nnz
-    return int(n_edges * edge + n_points * (point + workspace))
+    return int(n_edges * edge + n_points * (point + workspace)) + spanning
 
 
 def bytes_of_all_distances(n_points: int, itemsize: int) -> int:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from dataclasses import replace
 from typing import Any
 
@@ -92,7 +93,17 @@ def unfold(
         coordinates[geometry.given(nodes)] = place
     eigenvalues = np.array([piece.eigenvalues for piece in pieces])
     embedding = Embedding(coordinates, eigenvalues[0] if len(pieces) == 1 else eigenvalues)
-    return geometry, embedding, np.concatenate(used) if used else np.empty(0, dtype=np.int64)
+    given = np.concatenate(used) if used else np.empty(0, dtype=np.int64)
+    if landmarks is not None and landmarks.chosen is not None:
+        given = np.sort(given)
+        if len(given) < len(landmarks.chosen) and len(given):
+            n_left = len(landmarks.chosen) - len(given)
+            warnings.warn(
+                f"{n_left} of the {len(landmarks.chosen)} landmarks lie in parts of the data that "
+                "are left out or need none, and are not used",
+                stacklevel=2,
+            )
+    return geometry, embedding, given
 
 
 def _embed(
@@ -141,6 +152,8 @@ def _embed_by_landmarks(
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
     if plan.chosen is None and plan.how == "maxmin":
         landmarks, rows = farthest_landmarks(part, plan.count, **how)
+        if len(landmarks) <= n_components:  # there are no more places than that
+            return _embed(connection, nodes, n_components, **how), nodes[:0]
     else:
         chosen = plan.chosen
         if chosen is None:
@@ -362,7 +375,8 @@ def distances_of(
     """
     n_points = len(geometry.labels)
     n_rows = n_points if sources is None else len(sources)
-    check_room_for_rows(n_rows, n_points, np.dtype(dtype).itemsize)
+    n_arrays = 2 if sources is None and geometry.order is not None else 1
+    check_room_for_rows(n_arrays * n_rows, n_points, np.dtype(dtype).itemsize)
     inner = sources if sources is None else geometry.place[sources]
     distances = transport_distances(
         geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress

@@ -50,10 +50,11 @@ def check_new_points(X: Any, estimator: Any) -> FloatArray:
     """Return points for a fitted estimator: as many features, in the same order, finite."""
     points = _as_array(X, estimator, reset=False)
     _check_finite(points)
+    _check_size(points, "X", estimator.embedding_.dtype)
     return points
 
 
-def check_places(Z: Any, n_components: int) -> FloatArray:
+def check_places(Z: Any, n_components: int, dtype: Any) -> FloatArray:
     """Return points of an embedding, (n_places, n_components)."""
     places = _as_array(Z)
     if places.shape[1] != n_components:
@@ -62,7 +63,18 @@ def check_places(Z: Any, n_components: int) -> FloatArray:
             "of the embedding, one a row"
         )
     _check_finite(places, "Z")
+    _check_size(places, "Z", dtype)
     return places
+
+
+def _check_size(points: FloatArray, name: str, dtype: Any) -> None:
+    """Refuse points so far away that squared distances overflow."""
+    largest = float(np.abs(points).max()) if points.size else 0.0
+    if largest > (1e15 if dtype == np.float32 else 1e60):
+        raise ValueError(
+            f"{name} has a value of size {largest:.3g}, too large for squares in {dtype}; check "
+            "its units, which must be those of the fitted data"
+        )
 
 
 def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArray:
@@ -124,7 +136,7 @@ def _number_of_dimensions(X: Any) -> int:
 def _check_extent(points: FloatArray) -> None:
     """Refuse points whose squared distances overflow or vanish in their own dtype."""
     extent = float(np.max(points.max(axis=0).astype(np.float64) - points.min(axis=0)))
-    limit = 1e15 if points.dtype == np.float32 else 1e140
+    limit = 1e15 if points.dtype == np.float32 else 1e60
     if not 1 / limit < extent < limit and extent > 0:
         raise ValueError(
             f"the points of X are {extent:.3g} across, too far from 1 for squares in "
@@ -195,9 +207,8 @@ def check_settings(
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
     check_choice("tangent", tangent, TANGENTS)
-    if denoise != "auto" and (
-        not isinstance(denoise, Integral) or isinstance(denoise, bool) or denoise < 0
-    ):
+    is_count = isinstance(denoise, Integral) and not isinstance(denoise, bool) and denoise >= 0
+    if not is_count and not (isinstance(denoise, str) and denoise == "auto"):
         raise ValueError(
             f'denoise={denoise!r} is not known; pass how often, 0 for never, or "auto"'
         )
@@ -207,7 +218,14 @@ def check_settings(
     check_count("intrinsic_dim", intrinsic_dim)
     if tangent_neighbors is None:
         # Measured: 10 is best on clean data by a little, but falls apart from 1.5 % noise on.
-        tangent_neighbors = min(max(15, 3 * intrinsic_dim), n_points - 1)
+        n_wanted = max(15, 3 * intrinsic_dim)
+        if tangent == "quadratic":
+            n_wanted = max(n_wanted, 4 * n_coefficients(intrinsic_dim))
+        tangent_neighbors = min(n_wanted, n_points - 1)
+    if tangent == "quadratic":
+        _check_surface("tangent_neighbors", tangent_neighbors, intrinsic_dim)
+    if denoise:
+        _check_surface("the number of other points,", n_points - 1, intrinsic_dim)
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
     if n_neighbors is None:
         n_neighbors = min(10, n_points - 1)
@@ -261,6 +279,26 @@ def check_landmarks(
             f"{3 * (n_components + 1)} are a good start"
         )
     return LandmarkPlan(count, landmarks, rng, chosen)
+
+
+def n_coefficients(dim: int) -> int:
+    """Count the coefficients of a quadratic function of ``dim`` variables.
+
+    Examples
+    --------
+    >>> n_coefficients(2)
+    6
+    """
+    return 1 + dim + dim * (dim + 1) // 2
+
+
+def _check_surface(name: str, n_neighbors: int, dim: int) -> None:
+    n_least = 2 * n_coefficients(dim) - 1
+    if isinstance(n_neighbors, Integral) and n_neighbors < n_least:
+        raise ValueError(
+            f"{name} {n_neighbors} cannot determine a quadratic surface of {dim} dimensions; "
+            f'{n_least} are needed, better twice as many, or tangent="pca" and denoise=0'
+        )
 
 
 def check_n_components(n_components: int, n_points: int) -> None:
@@ -347,7 +385,7 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
             f"graph is stored in the {matrix.format.upper()} format, which cannot tell a missing "
             "edge from one of length 0; pass a CSR, CSC or COO matrix"
         )
-    matrix = sparse.csr_array(matrix).astype(np.float64)
+    matrix = _shortest_of_repeated(sparse.coo_array(matrix).astype(np.float64))
     for found, wrong in (
         ("NaN or infinite", ~np.isfinite(matrix.data)),
         ("negative", matrix.data < 0),
@@ -360,10 +398,31 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
     return matrix
 
 
+def _shortest_of_repeated(matrix: sparse.coo_array) -> sparse.csr_array:
+    """Turn entries into rows; of one that is given twice the smaller holds, where SciPy adds up."""
+    rows, columns = (index.astype(np.int64) for index in matrix.coords)
+    keys = rows * matrix.shape[1] + columns
+    order = np.argsort(keys, kind="stable")
+    keys, first = np.unique(keys[order], return_index=True)
+    lengths = matrix.data[order]
+    if len(first):
+        lengths = np.fmin.reduceat(lengths, first)
+    entries = (lengths, np.divmod(keys, matrix.shape[1]))
+    return sparse.csr_array(entries, shape=matrix.shape)
+
+
 def _matrix_of_neighbors(lists: tuple[Any, ...], n_points: int) -> sparse.csr_array:
     """Turn neighbours (n_points, k) and their distances, in either order, into a matrix."""
-    arrays = [np.asarray(array) for array in lists]
-    arrays.sort(key=lambda array: array.dtype.kind not in "iu")
+    try:
+        arrays = [np.asarray(array) for array in lists]
+    except ValueError as error:
+        raise ValueError(
+            "the rows of the neighbours in graph have different lengths; pass (indices, "
+            f"distances), both of shape ({n_points}, k), with -1 where there is no neighbour"
+        ) from error
+    # The order that pynndescent and UMAP have, or the other one, of scikit-learn and faiss.
+    if len(arrays) == 2 and arrays[0].dtype.kind == "f" and arrays[1].dtype.kind in "iu":
+        arrays.reverse()
     if (
         len(arrays) != 2
         or arrays[0].ndim != 2
@@ -380,10 +439,11 @@ def _matrix_of_neighbors(lists: tuple[Any, ...], n_points: int) -> sparse.csr_ar
     rows = np.arange(n_points)[:, None]
     # Many libraries list a point as its own nearest neighbour, and -1 or infinity for none.
     is_edge = (indices >= 0) & (indices != rows) & (distances != np.inf)
-    if (indices >= n_points).any():
+    is_wrong = (indices >= n_points) | (indices < -1)
+    if is_wrong.any():
         raise ValueError(
-            f"graph names neighbour {indices.max()}, but X has {n_points} points; pass the "
-            "neighbours of these points"
+            f"graph names neighbour {indices[is_wrong][0]}, but X has {n_points} points; pass the "
+            "neighbours of these points, and -1 for none"
         )
     entries = (
         distances[is_edge],

@@ -6,11 +6,12 @@ import warnings
 import numpy as np
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ptunfold import PTU
+from ptunfold import PTU, pipeline
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
 
 
@@ -163,6 +164,88 @@ def test_left_out_and_separate_components():
     apart = PTU(disconnected="separate").fit(both)
     np.testing.assert_array_equal(apart.transform(both), apart.embedding_)
     np.testing.assert_allclose(apart.transform(both + 1e-6) - apart.embedding_, 0, atol=1e-4)
+
+
+def test_copies_speak_with_one_voice():
+    sheet = flat_square(500).points
+    axis = np.linalg.svd(sheet - sheet.mean(axis=0))[2][0]
+    new = sheet[:100] + 0.005 * axis
+    for n_copies in (1, 4):
+        points = np.concatenate((sheet, *[sheet[:100]] * n_copies))
+        model = PTU().fit(points)
+        placed = model.place(new)
+        moved = np.linalg.norm(placed.coordinates - model.embedding_[:100], axis=1)
+        np.testing.assert_allclose(moved, 0.005, rtol=1e-6)
+        assert not placed.is_outside.any()
+        back = model.place_back(placed.coordinates)
+        np.testing.assert_allclose(back.coordinates, new, atol=1e-8)
+        assert not back.is_outside.any()
+        np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-12)
+
+
+def test_bridges_do_not_reach_out():
+    sheet = s_with_hole(500).points
+    points = np.concatenate((sheet, sheet + [50, 0, 0]))
+    with pytest.warns(UserWarning, match="joined by 1 edges"):
+        model = PTU().fit(points)
+    bridge = model.graph_.lengths.argmax()
+    ends = points[[model.graph_.tails[bridge], model.graph_.indices[bridge]]]
+    assert model.place(ends.mean(axis=0, keepdims=True)).is_outside.all()
+
+
+def test_isolated_points_and_points_off_the_span():
+    sheet = s_with_hole(300).points
+    points = np.concatenate((sheet, [[30.0, 0, 0], [40.0, 0, 0]]))
+    model = PTU(graph="radius", radius=0.9, disconnected="separate").fit(points)
+    placed = model.place([[30.01, 0, 0]])
+    assert np.isfinite(placed.coordinates).all()
+    assert placed.is_outside.all()
+    assert np.isfinite(model.place_back(model.embedding_[-1:] + 0.01).coordinates).all()
+    wide = flat_square(100, n_features=150).points
+    model = PTU().fit(wide)
+    away = np.linalg.svd(wide - wide.mean(axis=0))[2][-1]
+    placed = model.place(wide[:5] + 10 * away)
+    np.testing.assert_allclose(placed.residual, 10, rtol=1e-6)
+    assert placed.is_outside.all()
+    assert not model.place(wide).is_outside.any()
+
+
+def test_features_beyond_points_in_an_order_of_its_own(monkeypatch):
+    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    data = s_with_hole(200, n_features=300)
+    points = np.random.default_rng(0).permutation(data.points)
+    model = PTU().fit(points)
+    np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-8)
+    np.testing.assert_allclose(model.inverse_transform(model.embedding_), points, atol=1e-8)
+
+
+def test_points_that_cannot_be_squared():
+    model = PTU().fit(s_with_hole(200).points)
+    with pytest.raises(ValueError, match=r"X has a value of size 1e\+200, too large"):
+        model.transform([[1e200, 0, 0], [0, 0, 0]])
+    with pytest.raises(ValueError, match=r"Z has a value of size 1e\+200, too large"):
+        model.inverse_transform([[1e200, 0]])
+    single = PTU().fit(s_with_hole(200).points.astype(np.float32))
+    with pytest.raises(ValueError, match="too large for squares in float32"):
+        single.transform([[1e39, 0, 0]])
+
+
+def test_the_model_does_not_share_the_callers_points():
+    points = s_with_hole(300).points
+    new = points[:20] + 0.01
+    model = PTU().fit(points)
+    expected = PTU().fit(points).transform(new)
+    points += 5
+    np.testing.assert_array_equal(model.transform(new), expected)
+
+
+def test_a_failed_fit_is_no_fit():
+    model = PTU(n_neighbors=10**6)
+    with pytest.raises(ValueError, match="n_neighbors"):
+        model.fit(s_with_hole(200).points)
+    for use in (lambda: model.transform([[0.0, 0, 0]]), lambda: model.graph_):
+        with pytest.raises(NotFittedError):
+            use()
 
 
 def test_bad_new_points():

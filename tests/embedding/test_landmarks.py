@@ -55,6 +55,32 @@ def test_copies_of_a_landmark_do_no_harm():
     np.testing.assert_allclose(aligned(found, points), points, atol=1e-10)
 
 
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (lambda d: d * np.inf, "not a matrix of finite numbers"),
+        (lambda d: -d, "not a matrix of finite numbers >= 0"),
+        (lambda d: d[:5], "5 rows for 8 landmarks"),
+        (lambda d: d[0], "not a matrix"),
+    ],
+)
+def test_wrong_distances(change, message):
+    points = np.random.default_rng(0).random((30, 2))
+    landmarks = np.arange(8)
+    with pytest.raises(ValueError, match=message), np.errstate(invalid="ignore"):
+        landmark_mds(change(cdist(points[landmarks], points)), landmarks)
+
+
+def test_wrong_numbers():
+    distances = cdist(*[np.random.default_rng(0).integers(0, 9, (12, 2))] * 2)[:4]
+    with pytest.raises(ValueError, match="n_components=5 needs more than 5 landmarks"):
+        landmark_mds(distances, [0, 1, 2, 3], 5)
+    whole = landmark_mds(distances.round().astype(int), [0, 1, 2, 3])
+    np.testing.assert_allclose(
+        whole.coordinates, landmark_mds(distances.round(), [0, 1, 2, 3]).coordinates
+    )
+
+
 def test_too_many_dimensions_are_said():
     line = np.linspace(0, 1, 30)[:, None]
     landmarks = np.array([0, 15, 29])

@@ -73,6 +73,34 @@ def test_neighbours_of_another_library(order, has_self):
     np.testing.assert_allclose(given.embedding_, own.embedding_, atol=1e-9)
 
 
+def test_repeated_neighbours_of_another_library():
+    points = s_with_hole(300).points
+    distances, indices = NearestNeighbors(n_neighbors=8).fit(points).kneighbors()
+    twice = (np.c_[indices, indices[:, :3]], np.c_[distances, 2 * distances[:, :3]])
+    given = PTU().fit(points, graph=twice)
+    np.testing.assert_allclose(given.graph_.lengths, build_graph(points, 8).lengths)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_a_radius_far_from_the_origin(dtype):
+    rng = np.random.default_rng(0)
+    for apart in (0, 1e4, 1e6):
+        points = 0.01 * rng.standard_normal((200, 20)) + apart * rng.integers(2, size=(200, 1))
+        points = points.astype(dtype)
+        offsets = points[:, None].astype(float) - points[None]
+        near = np.linalg.norm(offsets, axis=2) <= 0.06
+        graph = build_graph(points, graph="radius", radius=0.06)
+        assert graph.n_edges == near.sum() - 200
+
+
+def test_more_threads_than_cores_and_few_points():
+    points = swiss_roll(60, n_features=20).points
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = build_graph(points, 5, search="approximate", n_jobs=64)
+    np.testing.assert_array_equal(found.indices, build_graph(points, 5).indices)
+
+
 def test_missing_neighbours_of_another_library():
     points = s_with_hole(400).points
     distances, indices = NearestNeighbors(n_neighbors=9).fit(points).kneighbors()
@@ -88,6 +116,8 @@ def test_missing_neighbours_of_another_library():
         ((np.zeros((50, 2), dtype=int),), "tuple of 1 arrays"),
         ((np.zeros((50, 2), dtype=int), np.zeros((50, 3))), "both of shape"),
         ((np.full((50, 2), 50), np.ones((50, 2))), "names neighbour 50, but X has 50 points"),
+        ((np.full((50, 2), -2), np.ones((50, 2))), "names neighbour -2"),
+        (([[1, 2], [0]], [[1.0, 1.0], [1.0]]), "have different lengths"),
         ((np.ones((50, 2), dtype=int), -np.ones((50, 2))), "negative edge length"),
     ],
 )

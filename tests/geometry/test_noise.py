@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptunfold import PTU, build_graph
+from ptunfold import PTU, build_graph, pipeline
 from ptunfold.datasets import (
     flat_square,
     petals,
@@ -78,6 +78,28 @@ def test_auto_leaves_clean_data_alone():
     points = s_with_hole(800).points
     auto, never = (PTU(denoise=denoise).fit(points) for denoise in ("auto", 0))
     np.testing.assert_array_equal(auto.embedding_, never.embedding_)
+
+
+def test_parts_without_a_surface_do_not_matter(monkeypatch):
+    sheet = swiss_roll(500, noise=0.01).points
+    line = np.column_stack((np.arange(4.0), np.zeros(4), np.zeros(4))) + [80, 0, 0]
+    points = np.concatenate((line, sheet))
+    for order in (20_000, 10):
+        monkeypatch.setattr(pipeline, "MOST_UNORDERED", order)
+        with pytest.warns(UserWarning, match="only the largest"):
+            model = PTU(graph="radius", radius=4, disconnected="largest", denoise=1).fit(points)
+        assert np.isfinite(model.embedding_[4:]).all()
+
+
+def test_quadratic_tangents_need_neighbours():
+    solid = np.random.default_rng(0).random((300, 3))
+    model = PTU(3, tangent="quadratic").fit(solid)
+    assert model.frames_.lift is not None
+    with pytest.raises(ValueError, match="tangent_neighbors 10 cannot determine a quadratic") as e:
+        PTU(tangent="quadratic", tangent_neighbors=10).fit(solid)
+    assert "11 are needed, better twice as many" in str(e.value)
+    with pytest.raises(ValueError, match="the number of other points, 9 cannot determine"):
+        PTU(denoise=1).fit(solid[:10])
 
 
 def test_wrong_values():

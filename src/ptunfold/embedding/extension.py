@@ -6,7 +6,8 @@ import numpy as np
 from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
-from ptunfold.geometry.neighbors import exact_search
+from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import edge_lengths, exact_search
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
 from ptunfold.threads import cut, run_blocks
@@ -15,6 +16,8 @@ from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 _QUERIES_TOGETHER = 4096
 _MOST_STRETCH = 1.25
 _FAR = 2.0  # times the way from the nearest point to its farthest neighbour
+# Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
+_LONGEST_EDGE = 5.0
 
 
 class Extension:
@@ -30,7 +33,7 @@ class Extension:
         The fitted points with their graph, frames and connection.
     coordinates : (n_points, n_components)
         Their embedding, in the order of ``geometry``.
-    given : (n_points, n_features)
+    given : (n_points, n_features), optional
         The points as they were given, where ``geometry`` has them in coordinates of their span.
     n_jobs : int, optional
         Number of threads of the search for neighbours, as in scikit-learn.
@@ -40,52 +43,79 @@ class Extension:
         self,
         geometry: Geometry,
         coordinates: FloatArray,
-        given: FloatArray,
+        given: FloatArray | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.geometry = geometry
-        self.points, self.given = geometry.points, given
-        self.is_spanned = self.points.shape[1] < given.shape[1]
+        self.points, self.surface, self.given = geometry.points, geometry.surface, given
         self.coordinates = coordinates.astype(np.float64)
+        # Points without an edge have no frame; next to them nothing moves.
+        self.frames = np.nan_to_num(geometry.frames.vectors)
         self.is_embedded = geometry.labels >= 0
-        self.search, _ = exact_search(self.points, len(self.points), 1, effective_n_jobs(n_jobs))
-        self.maps, self.inverses = _local_maps(geometry, self.coordinates)
+        # Copies of a point speak with one voice, that of the first of them.
+        self.places = distinct_places(self.points)
+        kept = _proper_edges(geometry, self.places)
+        degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
+        self.indptr = np.concatenate(([0], np.cumsum(degrees)))
+        self.indices = geometry.graph.indices[kept]
+        self.maps, self.inverses = self._fit_maps(geometry.connection.steps[kept])
+        self.search, _ = exact_search(
+            self.points, len(self.points), 1, effective_n_jobs(n_jobs), are_new=True
+        )
         self.embedded = np.flatnonzero(self.is_embedded)
         self.tree = cKDTree(self.coordinates[self.embedded])
+        self.reach_in_space = self._reaches(self.points)
+        self.reach_in_embedding = self._reaches(np.nan_to_num(self.coordinates))
 
     def place(self, new: FloatArray, n_jobs: int | None = None) -> Placement:
         """Place new points (n_new, n_features) in the embedding."""
         off_span: FloatArray = np.zeros(len(new))
         queries: FloatArray = new.astype(np.float64)
-        if self.is_spanned:
+        if self.given is not None:
             queries, off_span = into_span(self.given, self.points, queries)
-        nearest = self.search(queries.astype(self.points.dtype), 1)[:, 0]
-        frames = self.geometry.frames.vectors
-        placed = self._blend(
-            nearest, queries, self.points, frames, self.maps, self.coordinates, n_jobs
+        nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
+        coordinates, gaps, off = self._blend(
+            nearest, queries, self.points, self.frames, self.maps, self.coordinates, n_jobs
         )
-        residual = np.hypot(placed.residual, off_span)
-        is_outside = placed.is_outside | ~self.is_embedded[nearest]
-        return Placement(placed.coordinates.astype(self.points.dtype), residual, is_outside)
+        is_far = np.hypot(gaps, off_span) > _FAR * self.reach_in_space[nearest]
+        is_fitted = np.hypot(gaps, off_span) <= self._rounding
+        return Placement(
+            coordinates.astype(self.points.dtype),
+            np.hypot(off, off_span),
+            (is_far & ~is_fitted) | ~self.is_embedded[nearest],
+        )
 
     def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
-        gaps, nearest = self.tree.query(queries, workers=effective_n_jobs(n_jobs))
-        frames = self.geometry.frames.vectors
-        placed = self._blend(
-            self.embedded[nearest],
+        _, found = self.tree.query(queries, workers=effective_n_jobs(n_jobs))
+        nearest = self.places[self.embedded[found]]
+        points, gaps, _ = self._blend(
+            nearest,
             queries,
             self.coordinates,
             self.inverses,
-            frames,
-            self.geometry.surface,
+            self.frames,
+            self.surface,
             n_jobs,
         )
-        points = placed.coordinates
-        if self.is_spanned:
+        if self.given is not None:
             points = out_of_span(self.given, self.points, points)
-        return Placement(points.astype(self.points.dtype), gaps, placed.is_outside)
+        is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
+        return Placement(points.astype(self.points.dtype), gaps, is_far)
+
+    @property
+    def _rounding(self) -> float:
+        """How far rounding alone can take a fitted point from its place in the span."""
+        if self.given is None:
+            return 0.0
+        return float(1e2 * np.finfo(self.points.dtype).eps * np.abs(self.points).max())
+
+    def _reaches(self, anchors: FloatArray) -> FloatArray:
+        """Measure the way from each point to the farthest of its neighbours, (n_points,)."""
+        tails = np.repeat(np.arange(len(anchors)), np.diff(self.indptr))
+        reaches = np.zeros(len(anchors))
+        np.maximum.at(reaches, tails, edge_lengths(anchors, tails, self.indices))
+        return reaches
 
     def _blend(
         self,
@@ -96,15 +126,14 @@ class Extension:
         outer: FloatArray,
         others: FloatArray,
         n_jobs: int | None,
-    ) -> Placement:
-        graph = self.geometry.graph
+    ) -> tuple[FloatArray, FloatArray, FloatArray]:
         results = np.empty((len(queries), others.shape[1]))
-        gaps, reaches, off = (np.empty(len(queries)) for _ in range(3))
+        gaps, off = np.empty(len(queries)), np.empty(len(queries))
 
         def handle(block: slice) -> None:
             blend(
-                graph.indptr,
-                graph.indices,
+                self.indptr,
+                self.indices,
                 nearest[block],
                 queries[block],
                 anchors,
@@ -113,35 +142,48 @@ class Extension:
                 others,
                 results[block],
                 gaps[block],
-                reaches[block],
                 off[block],
             )
 
         run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), n_jobs=n_jobs)
-        return Placement(results, off, gaps > _FAR * reaches)
+        return results, gaps, off
+
+    def _fit_maps(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).
+
+        The embedding keeps lengths but for what curvature makes unavoidable. A fit that stretches
+        or shortens a direction more than that follows noise, and is held back. Also returns the
+        inverse maps, in the sense of least squares, transposed: (n, c, d).
+        """
+        coordinates = np.nan_to_num(self.coordinates)  # of points that are left out
+        n_points, n_components = coordinates.shape
+        dim = steps.shape[1]
+        moments = np.empty((n_points, dim, dim))
+        products = np.empty((n_points, dim, n_components))
+        local_moments(self.indptr, self.indices, steps, coordinates, moments, products)
+        traces = np.trace(moments, axis1=1, axis2=2)
+        # A little bent towards 0 where the neighbours leave directions open.
+        bend = np.where(traces > 0, 1e-9 * traces, 1)
+        fitted = np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
+        left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
+        # A coordinate that is 0 everywhere has no direction.
+        is_used = values > 1e-6
+        values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
+        inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
+        return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
 
 
-def _local_maps(geometry: Geometry, coordinates: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).
-
-    The embedding keeps lengths but for what curvature makes unavoidable. A fit that stretches or
-    shortens a direction more than that follows noise, and is held back. Also returns the inverse
-    maps, in the sense of least squares, transposed: (n, c, d).
-    """
-    connection, graph = geometry.connection, geometry.graph
-    coordinates = np.nan_to_num(coordinates)  # of points that are left out
-    n_points, n_components = coordinates.shape
-    dim = connection.intrinsic_dim
-    moments = np.empty((n_points, dim, dim))
-    products = np.empty((n_points, dim, n_components))
-    local_moments(graph.indptr, graph.indices, connection.steps, coordinates, moments, products)
-    traces = np.trace(moments, axis1=1, axis2=2)
-    # A little bent towards 0 where the neighbours leave directions open.
-    bend = np.where(traces > 0, 1e-9 * traces, 1)
-    fitted = np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
-    left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
-    # A coordinate that is 0 everywhere has no direction.
-    is_used = values > 1e-6
-    values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
-    inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
-    return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
+def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
+    """List the edges between different places that are no bridges."""
+    graph = geometry.graph
+    is_first = places == np.arange(len(places))
+    lengths = edge_lengths(geometry.surface, graph.tails, graph.indices)
+    between = is_first[graph.tails] & is_first[graph.indices] & (lengths > 0)
+    edges = np.flatnonzero(between)
+    # The median of each point's edges: sorted by (point, length), the middle one.
+    order = edges[np.lexsort((lengths[edges], graph.tails[edges]))]
+    degrees = np.bincount(graph.tails[order], minlength=graph.n_points)
+    starts = np.cumsum(degrees) - degrees
+    middle = np.minimum(starts + degrees // 2, max(len(order) - 1, 0))
+    medians = lengths[order[middle]] if len(order) else np.zeros(graph.n_points)
+    return edges[lengths[edges] <= _LONGEST_EDGE * medians[graph.tails[edges]]]

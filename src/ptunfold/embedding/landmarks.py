@@ -8,6 +8,7 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.embedding.classical import warn_of_negative
 from ptunfold.threads import cut
 from ptunfold.types import Embedding, FloatArray, IntArray
+from ptunfold.validation import check_count, check_sources
 
 _COLUMNS = 1 << 15
 
@@ -47,6 +48,7 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     >>> bool(np.allclose(sides, np.linalg.norm(points[:-1] - points[1:], axis=1)))
     True
     """
+    distances, landmarks = _checked(distances, landmarks, n_components)
     n_points = distances.shape[1]
     columns = cut(n_points, _COLUMNS)
     nearest = np.concatenate([distances[:, block].argmin(axis=0) for block in columns])
@@ -75,6 +77,32 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     return Embedding(
         _along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
     )
+
+
+def _checked(
+    distances: FloatArray, landmarks: IntArray, n_components: int
+) -> tuple[FloatArray, IntArray]:
+    distances = np.asarray(distances)
+    if distances.dtype not in (np.float32, np.float64):
+        distances = distances.astype(np.float64)
+    if distances.ndim != 2 or not np.isfinite(distances.sum()) or distances.min() < 0:
+        raise ValueError(
+            f"distances of shape {distances.shape} are not a matrix of finite numbers >= 0; embed "
+            "components without a path between them one by one"
+        )
+    landmarks = check_sources(landmarks, distances.shape[1], "landmarks")
+    if len(landmarks) != len(distances):
+        raise ValueError(
+            f"distances has {len(distances)} rows for {len(landmarks)} landmarks; pass one row for "
+            "each landmark"
+        )
+    check_count("n_components", n_components)
+    if n_components >= len(landmarks):
+        raise ValueError(
+            f"n_components={n_components} needs more than {n_components} landmarks, but there are "
+            f"{len(landmarks)}; lower n_components or take more landmarks"
+        )
+    return distances, landmarks
 
 
 def _along_principal_axes(coordinates: FloatArray) -> FloatArray:

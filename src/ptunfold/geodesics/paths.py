@@ -6,11 +6,13 @@ import numpy as np
 
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.paths import grow_whole_tree, new_tree
-from ptunfold.types import Connection, Path
+from ptunfold.types import Connection, IntArray, Path
 from ptunfold.validation import check_index
 
 
-def unfold_path(connection: Connection, start: int, end: int) -> Path:
+def unfold_path(
+    connection: Connection, start: int, end: int, *, names: IntArray | None = None
+) -> Path:
     """Unfold the shortest path between two points into the tangent space of the first.
 
     Parameters
@@ -19,6 +21,8 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
         Rotations and steps on the edges of the graph.
     start, end : int
         The two points.
+    names : (n_points,) int, optional
+        What messages call the points; their indices by default.
 
     Returns
     -------
@@ -48,6 +52,8 @@ def unfold_path(connection: Connection, start: int, end: int) -> Path:
     tree = new_tree(graph.n_points)
     n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, start, tree)
     if not np.isfinite(tree.distance[end]):
+        if names is not None:
+            start, end = names[start], names[end]
         raise ValueError(
             f"no path leads from point {start} to point {end}: they lie in different components "
             'of the graph; use disconnected="bridge" or more neighbours'

@@ -34,6 +34,7 @@ def estimate_frames(
     bridged: Graph | None = None,
     nodes: IntArray | None = None,
     names: IntArray | None = None,
+    must_span: bool = True,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Frames:
@@ -63,6 +64,9 @@ def estimate_frames(
         The points that get a frame; all by default.
     names : (n_points,) int, optional
         What messages call the points; their indices by default.
+    must_span : bool
+        Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
+        and they have no surface.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -119,7 +123,7 @@ def estimate_frames(
             offsets, rounding = _neighborhoods(points, members[part], count, tangent_center)
             bases, values, residual[some] = _principal_directions(offsets, count, intrinsic_dim)
             is_flat = (values[:, -1] <= rounding) & (n_places[here[part]] > intrinsic_dim)
-            if is_flat.any():
+            if must_span and is_flat.any():
                 first = int(np.flatnonzero(is_flat)[0])
                 rank = int(np.count_nonzero(values[first] > rounding[first]))
                 name = here[part][first] if names is None else names[here[part][first]]
@@ -130,6 +134,7 @@ def estimate_frames(
                 )
             if lift is not None:
                 bases, residual[some], lift[some] = fit_quadratic(offsets, count, bases)
+                lift[some][is_flat] = 0
             vectors[some], singular_values[some] = bases, values
 
     # Finding members takes workspace for all points; what follows wants to stay in the cache.

@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable
 
 import numpy as np
-from joblib import effective_n_jobs
+from joblib import cpu_count, effective_n_jobs
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
@@ -121,7 +121,9 @@ def _approximate_neighbors(points: FloatArray, n_candidates: int, n_jobs: int) -
         ) from error
     # Three times as many as needed: near the end of the list it guesses.
     n_wide = min(3 * n_candidates, len(points))
-    index = NNDescent(points, n_neighbors=n_wide, random_state=0, n_jobs=n_jobs)
+    centred = points - np.median(points, axis=0)  # it computes in float32
+    threads = min(n_jobs, cpu_count())
+    index = NNDescent(centred, n_neighbors=n_wide, random_state=0, n_jobs=threads)
     wide: IntArray = index.neighbor_graph[0].astype(np.int64)
     found = np.empty((len(points), n_candidates), dtype=np.int64)
     for block in cut(len(points), _ROWS_TOGETHER):
@@ -161,12 +163,18 @@ def nearest(
 
 
 def exact_search(
-    points: FloatArray, n_queries: int, n_nearest: int, n_jobs: int
+    points: FloatArray,
+    n_queries: int,
+    n_nearest: int,
+    n_jobs: int,
+    *,
+    are_new: bool = False,
 ) -> tuple[Search, float]:
     """Choose the quicker exact search; returns it and the seconds that all queries may take.
 
     How hard a search is depends on the shape of the data more than on the number of features, so
-    for many features both ways are tried on a few points.
+    for many features both ways are tried on a few points, or between them if the queries will be
+    new points: a tree finds a point that it knows at once.
     """
     n_features = points.shape[1]
     if (
@@ -174,7 +182,10 @@ def exact_search(
         or len(points) * n_queries * n_features <= _MOST_TREE_VALUES
     ):
         return _tree_search(points, n_jobs), 0.0
-    sample = points[np.random.default_rng(0).integers(len(points), size=_PROBES)]
+    rng = np.random.default_rng(0)
+    sample = points[rng.integers(len(points), size=_PROBES)]
+    if are_new:
+        sample = 0.5 * (sample + points[rng.integers(len(points), size=_PROBES)])
     ways = _brute_force_search(points, n_jobs), _tree_search(points, n_jobs)
     ways[0](sample[:1], n_nearest)  # brute force starts its threads
     seconds = []
@@ -206,14 +217,19 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
 
     def search(queries: FloatArray, n_nearest: int) -> IntArray:
         from_center = queries - center
-        found = engine.kneighbors(from_center, n_nearest, return_distance=False)
-        # Where the spacing is no larger than what rounding leaves of it, look again.
-        spacing = np.linalg.norm(from_center - centred[found[:, -1]], axis=1)
+        # Some more than needed, measured again: the expansion rounds.
+        n_found = min(n_nearest + _MOST_TIES, len(centred))
+        found = engine.kneighbors(from_center, n_found, return_distance=False)
         rounding = np.sqrt(1e3 * np.finfo(np.float64).eps) * np.linalg.norm(from_center, axis=1)
-        for query in np.flatnonzero(spacing <= rounding):
-            squares = np.square(centred - from_center[query]).sum(axis=1)
-            found[query] = np.argsort(squares, kind="stable")[:n_nearest]
-        return found
+        for query, candidates in enumerate(found):
+            squares = np.square(centred[candidates] - from_center[query]).sum(axis=1)
+            if squares.max() <= rounding[query] ** 2 and n_found < len(centred):
+                # Nothing but rounding tells them apart: all points, digit by digit.
+                squares = np.square(centred - from_center[query]).sum(axis=1)
+                found[query] = np.argsort(squares, kind="stable")[:n_found]
+            else:
+                found[query] = candidates[np.argsort(squares, kind="stable")]
+        return found[:, :n_nearest]
 
     return search
 
@@ -223,8 +239,12 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
     radius = radius * (1 + 1e-6)
     if points.shape[1] <= _MOST_TREE_FEATURES:
         return _tree(points).query_pairs(radius, output_type="ndarray")
-    engine = NearestNeighbors(algorithm="brute", radius=radius, n_jobs=n_jobs)
-    matrix = engine.fit(points - np.median(points, axis=0)).radius_neighbors_graph().tocoo()
+    centred = points.astype(np.float64) - np.median(points, axis=0)
+    # Brute force rounds squares of the size of the data.
+    rounding = 1e3 * np.finfo(np.float64).eps * np.square(centred).sum(axis=1).max()
+    wide = float(np.sqrt(radius**2 + rounding))
+    engine = NearestNeighbors(algorithm="brute", radius=wide, n_jobs=n_jobs)
+    matrix = engine.fit(centred).radius_neighbors_graph().tocoo()
     return np.column_stack((matrix.row, matrix.col))
 
 

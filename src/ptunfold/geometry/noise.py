@@ -6,8 +6,8 @@ import numpy as np
 
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.geometry.surface import n_coefficients
 from ptunfold.types import FloatArray, Graph
+from ptunfold.validation import n_coefficients
 
 _SAMPLE = 500
 _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
@@ -51,7 +51,14 @@ def is_noisy(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None =
     small, large = (
         np.median(
             estimate_frames(
-                points, graph, size, dim, tangent="quadratic", nodes=nodes, n_jobs=n_jobs
+                points,
+                graph,
+                size,
+                dim,
+                tangent="quadratic",
+                nodes=nodes,
+                must_span=False,
+                n_jobs=n_jobs,
             ).residual
         )
         for size in sizes
@@ -95,7 +102,14 @@ def move_to_surface(
     """
     size = noise_neighbors(dim, len(points))
     frames = estimate_frames(
-        points, graph, size, dim, tangent="quadratic", n_jobs=n_jobs, progress=progress
+        points,
+        graph,
+        size,
+        dim,
+        tangent="quadratic",
+        must_span=False,
+        n_jobs=n_jobs,
+        progress=progress,
     )
     assert frames.lift is not None
     moved = points + frames.lift.astype(points.dtype)

@@ -5,17 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.types import FloatArray, IntArray
-
-
-def n_coefficients(dim: int) -> int:
-    """Count the coefficients of a quadratic function of ``dim`` variables.
-
-    Examples
-    --------
-    >>> n_coefficients(2)
-    6
-    """
-    return 1 + dim + dim * (dim + 1) // 2
+from ptunfold.validation import n_coefficients
 
 
 def fit_quadratic(
@@ -64,9 +54,9 @@ def fit_quadratic(
     coefficients = np.linalg.solve(moments, terms.transpose(0, 2, 1) @ normal)
     squares = np.square(normal - terms @ coefficients).sum(axis=(1, 2))
     n_free = counts + 1 - n_terms
-    residual = np.sqrt(squares / np.maximum(n_free, 1))
-
     is_enough = n_free >= n_terms
+    flat = np.sqrt(np.square(normal).sum(axis=(1, 2)) / (counts + 1))
+    residual = np.where(is_enough, np.sqrt(squares / np.maximum(n_free, 1)), flat)
     slopes = coefficients[:, 1 : 1 + dim].transpose(0, 2, 1) / radii[:, None, None]
     slopes[~is_enough] = 0
     lift = np.where(is_enough[:, None], coefficients[:, 0], 0)

@@ -32,9 +32,7 @@ def local_moments(indptr, indices, steps, coordinates, moments, products):
 
 
 @njit(nogil=True, cache=True)
-def blend(
-    indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps, reaches, off
-):
+def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps, off):
     """Predict for each query what ``others`` would be there, from the nodes around it.
 
     A node predicts ``others[node] + outer[node] @ t`` with ``t = inner[node].T @ (query -
@@ -44,9 +42,8 @@ def blend(
 
     ``anchors`` (n, A) and ``queries`` (q, A) are in one space, ``others`` (n, B) in the other,
     ``inner`` is (n, A, d), ``outer`` (n, B, d), ``nearest`` (q,). ``results`` (q, B) get the
-    predictions, ``gaps`` (q,) the distance to the nearest node, ``reaches`` (q,) the distance from
-    that node to the farthest of its neighbours, ``off`` (q,) the length of what ``t`` does not
-    see, blended likewise.
+    predictions, ``gaps`` (q,) the distance to the nearest node, ``off`` (q,) the length of what
+    ``t`` does not see, blended likewise.
     """
     n_query, dim = inner.shape[1:]
     n_result = others.shape[1]
@@ -54,19 +51,15 @@ def blend(
     for query in range(len(queries)):
         middle = nearest[query]
         start, stop = indptr[middle], indptr[middle + 1]
-        farthest, reach = 0.0, 0.0
+        farthest = 0.0
         for index in range(start - 1, stop):
             node = middle if index < start else np.int64(indices[index])
-            square, edge_square = 0.0, 0.0
+            square = 0.0
             for axis in range(n_query):
-                place = np.float64(anchors[node, axis])
-                square += (queries[query, axis] - place) ** 2
-                edge_square += (np.float64(anchors[middle, axis]) - place) ** 2
+                square += (queries[query, axis] - np.float64(anchors[node, axis])) ** 2
             farthest = max(farthest, np.sqrt(square))
-            reach = max(reach, np.sqrt(edge_square))
             if index < start:
                 gaps[query] = np.sqrt(square)
-        reaches[query] = reach
         off[query] = 0.0
         for row in range(n_result):
             results[query, row] = others[middle, row] if gaps[query] == 0.0 else 0.0
