@@ -10,6 +10,7 @@ from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.orientation import orient
+from ptunfold.geometry.shortcuts import find_shortcuts
 from ptunfold.pipeline import geodesic_distances
 from ptunfold.types import (
     Connection,
@@ -39,6 +40,7 @@ __all__ = [
     "connect",
     "estimate_dimension",
     "estimate_frames",
+    "find_shortcuts",
     "geodesic_distances",
     "graph_distances",
     "graph_from_matrix",

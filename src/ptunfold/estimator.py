@@ -71,6 +71,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How often the points are moved to quadratic surfaces fitted to their neighbours before
         anything else is done; the graph is built anew each time. "auto" is twice if there is
         noise. It halves the error on noisy data.
+    prune : {"shortcuts"} or None, default=None
+        Drop edges with few ways around them, which jump from one part of a sheet to another (see
+        :func:`find_shortcuts`). Strong noise makes a few of them, and a few are enough to spoil
+        every distance.
     n_landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
@@ -139,6 +143,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tangent_center: str = "mean",
         step: str = "chord",
         denoise: int | str = 0,
+        prune: str | None = None,
         n_landmarks: Any = "auto",
         landmarks: str = "maxmin",
         disconnected: str = "bridge",
@@ -157,6 +162,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tangent_center = tangent_center
         self.step = step
         self.denoise = denoise
+        self.prune = prune
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
         self.disconnected = disconnected
@@ -202,6 +208,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             search=self.search,
             tangent=self.tangent,
             denoise=self.denoise,
+            prune=self.prune,
             n_jobs=self.n_jobs,
         )
         plan = plan_landmarks(

@@ -21,6 +21,7 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.noise import is_noisy, move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
+from ptunfold.geometry.shortcuts import find_shortcuts, without_edges
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.planning import check_room_for_rows
 from ptunfold.types import (
@@ -242,8 +243,9 @@ def lay_connection(
 def _graph(
     points: FloatArray, settings: Settings, order: IntArray | None, n_jobs: int | None
 ) -> Graph:
+    """Build the graph, or take the caller's, without shortcuts if these are to be dropped."""
     if isinstance(settings.graph, str):
-        return build_graph(
+        graph = build_graph(
             points,
             settings.n_neighbors,
             graph=settings.graph,
@@ -251,8 +253,13 @@ def _graph(
             search=settings.search,
             n_jobs=n_jobs,
         )
-    graph = graph_from_matrix(settings.graph, len(points))
-    return graph if order is None else renumber_graph(graph, np.argsort(order))
+    else:
+        graph = graph_from_matrix(settings.graph, len(points))
+        if order is not None:
+            graph = renumber_graph(graph, np.argsort(order))
+    if settings.prune == "shortcuts":
+        graph = without_edges(graph, *find_shortcuts(graph, n_jobs=n_jobs))
+    return graph
 
 
 def _rounds(points: FloatArray, graph: Graph, settings: Settings, n_jobs: int | None) -> int:
@@ -281,6 +288,7 @@ def geodesic_distances(
     tangent_center: str = "mean",
     step: str = "chord",
     denoise: int | str = 0,
+    prune: str | None = None,
     disconnected: str = "bridge",
     search: str = "auto",
     n_jobs: int | None = None,
@@ -297,7 +305,7 @@ def geodesic_distances(
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
     n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, tangent_center, step,
-    denoise, disconnected, search
+    denoise, prune, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -336,6 +344,7 @@ def geodesic_distances(
         search=search,
         tangent=tangent,
         denoise=denoise,
+        prune=prune,
         n_jobs=n_jobs,
     )
     n_rows = len(points)

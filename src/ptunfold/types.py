@@ -260,7 +260,7 @@ class Settings:
     Attributes
     ----------
     n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
-    search, tangent, denoise
+    search, tangent, denoise, prune
         As in :class:`ptunfold.PTU`, defaults resolved to numbers.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
@@ -277,6 +277,7 @@ class Settings:
     search: str
     tangent: str
     denoise: int | str
+    prune: str | None
 
 
 @dataclass(frozen=True, eq=False)

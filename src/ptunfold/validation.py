@@ -18,6 +18,7 @@ TANGENTS = ("pca", "quadratic")
 TANGENT_CENTERS = ("mean", "point")
 STEPS = ("projection", "chord", "arc")
 SEARCHES = ("auto", "exact", "approximate")
+PRUNES = ("shortcuts",)
 LANDMARKS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
@@ -194,6 +195,7 @@ def check_settings(
     search: str,
     tangent: str = "pca",
     denoise: int | str = 0,
+    prune: str | None = None,
     n_jobs: int | None,
 ) -> Settings:
     """Fill in defaults and check everything that can be checked before the work starts.
@@ -207,6 +209,8 @@ def check_settings(
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
     check_choice("tangent", tangent, TANGENTS)
+    if prune is not None:
+        check_choice("prune", prune, PRUNES)
     is_count = isinstance(denoise, Integral) and not isinstance(denoise, bool) and denoise >= 0
     if not is_count and not (isinstance(denoise, str) and denoise == "auto"):
         raise ValueError(
@@ -245,6 +249,7 @@ def check_settings(
         search=search,
         tangent=tangent,
         denoise=denoise,
+        prune=prune,
     )
 
 

@@ -35,8 +35,8 @@ def build_graph(
         The points.
     n_neighbors : int
         The number k of nearest neighbours; not used with ``graph="radius"``. Neighbours that tie
-        with the last one, up to eight, are in. Copies of a point do not count: they are joined to the first of
-        them, and that one to its neighbours.
+        with the last one, up to eight, are in. Copies of a point do not count: they are joined to
+        the first of them, and that one to its neighbours.
     graph : {"knn", "mutual", "radius"}
         An edge joins two points if either is among the k nearest of the other ("knn"), if each
         is ("mutual"), or if they are at most ``radius`` apart ("radius").

@@ -1,0 +1,95 @@
+"""How many ways around an edge there are: paths between its ends with no edge in common."""
+
+from __future__ import annotations
+
+import numpy as np
+from numba import njit
+
+
+@njit(nogil=True, cache=True)
+def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
+    """Count common neighbours of the ends over which the way is short enough, up to ``most``."""
+    here, there = indptr[tail], indptr[head]
+    count = 0
+    while here < indptr[tail + 1] and there < indptr[head + 1] and count < most:
+        if indices[here] == indices[there]:
+            count += lengths[here] + lengths[there] <= longest
+            here += 1
+            there += 1
+        elif indices[here] < indices[there]:
+            here += 1
+        else:
+            there += 1
+    return count
+
+
+@njit(nogil=True, cache=True)
+def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most, counts):
+    """Fill ``counts`` (m,) with the number of ways around each of ``edges`` (m,).
+
+    Ways are paths in the graph from one end to the other without the edge, at most
+    ``longest[index]`` long, of which no two share an edge; at most ``most`` are counted. Common
+    neighbours are enough for most edges. For the others the shortest way is taken out of the
+    graph, and then the next one.
+    """
+    n_points = len(indptr) - 1
+    distance = np.full(n_points, np.inf)
+    parent = np.empty(n_points, dtype=np.int64)
+    queue = np.empty(n_points + 1, dtype=np.int64)
+    is_queued = np.zeros(n_points, dtype=np.bool_)
+    touched = np.empty(n_points, dtype=np.int64)
+    is_taken = np.zeros(len(indices), dtype=np.bool_)
+    taken = np.empty(most * n_points if most * n_points < 1 << 20 else 1 << 20, dtype=np.int64)
+    for index in range(len(edges)):
+        edge = edges[index]
+        tail, head = np.int64(tails[edge]), np.int64(indices[edge])
+        back = reverse[edge]
+        counts[index] = _ways_by_one_stop(
+            indptr, indices, lengths, tail, head, longest[index], most
+        )
+        if counts[index] == most:
+            continue
+        n_ways, n_taken = 0, 0
+        while n_ways < most:
+            # Labels are corrected until nothing improves; the region is small.
+            distance[tail] = 0.0
+            touched[0], n_touched = tail, 1
+            queue[0], first, n_queued = tail, 0, 1
+            while n_queued > 0:
+                node = queue[first]
+                first = (first + 1) % len(queue)
+                n_queued -= 1
+                is_queued[node] = False
+                for way in range(indptr[node], indptr[node + 1]):
+                    if way in (edge, back) or is_taken[way]:
+                        continue
+                    other = np.int64(indices[way])
+                    reach = distance[node] + lengths[way]
+                    if reach <= longest[index] and reach < min(distance[other], distance[head]):
+                        if distance[other] == np.inf:
+                            touched[n_touched] = other
+                            n_touched += 1
+                        distance[other] = reach
+                        parent[other] = way
+                        if not is_queued[other]:
+                            is_queued[other] = True
+                            queue[(first + n_queued) % len(queue)] = other
+                            n_queued += 1
+            is_found = distance[head] < np.inf
+            for position in range(n_touched):
+                distance[touched[position]] = np.inf
+            if not is_found:
+                break
+            n_ways += 1
+            node = head
+            while node != tail:
+                way = parent[node]
+                is_taken[way] = True
+                is_taken[reverse[way]] = True
+                taken[n_taken] = way
+                n_taken += 1
+                node = np.int64(tails[way])
+        for position in range(n_taken):
+            is_taken[taken[position]] = False
+            is_taken[reverse[taken[position]]] = False
+        counts[index] = n_ways

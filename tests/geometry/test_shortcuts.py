@@ -1,0 +1,94 @@
+"""Edges that jump, planted and grown by noise."""
+
+import numpy as np
+import pytest
+from scipy.spatial import cKDTree
+
+from ptunfold import PTU, build_graph, find_shortcuts
+from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
+from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.geometry.shortcuts import without_edges
+
+CLEAN = {
+    "roll": swiss_roll(2000),
+    "noisy roll": swiss_roll(2000, noise=0.02),
+    "S": s_with_hole(2000),
+    "uneven S": s_uneven(2000),
+    "petals": petals(1600),
+    "cap": spherical_cap(700),
+}
+
+
+@pytest.mark.parametrize("name", CLEAN)
+@pytest.mark.parametrize("n_neighbors", [6, 10, 20])
+def test_few_good_edges_are_taken_for_shortcuts(name, n_neighbors):
+    graph = build_graph(CLEAN[name].points, n_neighbors)
+    tails, _ = find_shortcuts(graph)
+    assert len(tails) <= 0.005 * graph.n_edges / 2
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_planted_shortcuts_are_found(seed):
+    """One per cent of edges between windings, at least three times as far along the sheet."""
+    data = swiss_roll(2000, seed=seed)
+    graph = build_graph(data.points)
+    pairs = cKDTree(data.points).query_pairs(7.5, output_type="ndarray")
+    spans = [
+        np.linalg.norm(places[pairs[:, 0]] - places[pairs[:, 1]], axis=1)
+        for places in (data.points, data.coordinates)
+    ]
+    is_wrong = spans[1] > 3 * spans[0]
+    n_planted = graph.n_edges // 200
+    chosen = np.random.default_rng(seed).choice(np.flatnonzero(is_wrong), n_planted, replace=False)
+    once = graph.tails < graph.indices
+    planted = graph_from_edges(
+        2000,
+        np.concatenate((graph.tails[once], pairs[chosen, 0])),
+        np.concatenate((graph.indices[once], pairs[chosen, 1])),
+        np.concatenate((graph.lengths[once], spans[0][chosen])),
+    )
+    tails, heads = find_shortcuts(planted)
+    np.testing.assert_array_equal((tails, heads), find_shortcuts(planted, n_jobs=3))
+    keys = {tuple(pair) for pair in np.sort(pairs[chosen], axis=1).tolist()}
+    found = set(zip(tails.tolist(), heads.tolist(), strict=True))
+    assert len(keys & found) >= 0.95 * len(keys)
+    assert len(found - keys) <= 0.005 * graph.n_edges / 2
+    pruned = without_edges(planted, tails, heads)
+    assert pruned.n_edges == planted.n_edges - 2 * len(tails)
+
+
+def test_an_edge_without_any_way_around():
+    points = np.random.default_rng(0).random((400, 2))
+    points[200:] += [1.5, 0]
+    graph = build_graph(points)
+    once = graph.tails < graph.indices
+    joined = graph_from_edges(
+        400,
+        np.append(graph.tails[once], 3),
+        np.append(graph.indices[once], 250),
+        np.append(graph.lengths[once], np.linalg.norm(points[3] - points[250])),
+    )
+    tails, heads = find_shortcuts(joined)
+    assert (3, 250) in set(zip(tails.tolist(), heads.tolist(), strict=True))
+
+
+@pytest.mark.parametrize("noise", [0.028, 0.032])
+def test_noise_that_breaks_everything_else(noise):
+    errors = {"plain": [], "pruned": []}
+    careful = {"denoise": 2, "prune": "shortcuts", "tangent": "quadratic", "step": "arc"}
+    for seed in range(5):
+        data = swiss_roll(2000, noise=noise, seed=seed)
+        for name, options in (("plain", {}), ("pruned", careful)):
+            model = PTU(tangent_neighbors=48, n_jobs=2, **options).fit(data.points)
+            exact = data.coordinates - data.coordinates.mean(axis=0)
+            left, _, right = np.linalg.svd(model.embedding_.T @ exact)
+            off = np.linalg.norm(model.embedding_ @ left @ right - exact)
+            errors[name].append(off / np.linalg.norm(exact))
+    assert np.median(errors["pruned"]) < 0.05
+    assert max(errors["pruned"]) < 0.15
+    assert max(errors["plain"]) > 0.5
+
+
+def test_wrong_value():
+    with pytest.raises(ValueError, match="prune='all' is not known; choose one of \"shortcuts\""):
+        PTU(prune="all").fit(s_with_hole(100).points)
