@@ -52,7 +52,7 @@ class Graph:
     def reverse(self) -> IntArray:
         """For each edge ``i → j`` the position of ``j → i``, ``(n_edges,)``."""
         # Edges are sorted by (tail, head); a stable sort by head alone lists them by (head, tail).
-        return np.argsort(self.indices, kind="stable")
+        return np.argsort(self.indices, kind="stable").astype(np.int32)
 
     def to_sparse(self) -> sparse.csr_array:
         """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly."""

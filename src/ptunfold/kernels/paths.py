@@ -76,11 +76,11 @@ def new_tree(n_points):
     """Return a tree as `grow_tree` wants to find it."""
     return Tree(
         np.full(n_points, np.inf),
-        np.full(n_points, -1, dtype=np.int64),
-        np.empty(n_points, dtype=np.int64),
-        np.empty(n_points, dtype=np.int64),
+        np.full(n_points, -1, dtype=np.int32),
+        np.empty(n_points, dtype=np.int32),
+        np.empty(n_points, dtype=np.int32),
         np.empty(n_points),
-        np.full(n_points, _UNSEEN, dtype=np.int64),
+        np.full(n_points, _UNSEEN, dtype=np.int32),
     )
 
 
