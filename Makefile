@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest bench large clean
+.PHONY: demo test lint types imports pytest bench accuracy large clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -26,6 +26,9 @@ pytest: $(VENV)/.dev
 bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
 	$(BIN)/python benchmarks/stages.py
+
+accuracy: $(VENV)/.dev  ## errors against the truth, over ten seeds
+	$(BIN)/python benchmarks/accuracy.py
 
 large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choice of landmarks
 	$(BIN)/python benchmarks/large.py 10000000

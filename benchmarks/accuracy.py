@@ -1,7 +1,7 @@
 """Accuracy against the truth: the paper's plain form, the default, the careful options, Isomap.
 
-Writes ``benchmarks/results/accuracy.md``: medians and worst over seeds of the mean relative distance
-error, or of the Frobenius error of the embedding after rigid alignment, in per cent.
+Writes ``benchmarks/results/accuracy.md``: median and worst over seeds of the mean relative error of
+distances, or of the Frobenius error of the embedding after rigid alignment, in per cent.
 """
 
 import statistics
