@@ -18,7 +18,7 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
 
     Each landmark counts as much as the points that are nearest to it. With equal weights, as in
     the paper, landmarks at the rim, which are many, would decide about the middle; with these
-    weights the result is two to four times closer to the embedding by all distances.
+    weights the result is up to three times closer to the embedding by all distances.
 
     Parameters
     ----------
