@@ -43,7 +43,7 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
     for index in range(len(edges)):
         edge = edges[index]
         tail, head = np.int64(tails[edge]), np.int64(indices[edge])
-        back = reverse[edge]
+        back = np.int64(reverse[edge])
         counts[index] = _ways_by_one_stop(
             indptr, indices, lengths, tail, head, longest[index], most
         )
