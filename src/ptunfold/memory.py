@@ -60,11 +60,11 @@ def bytes_of_connection(
     # With more features than points the points are first copied and written in their span.
     spanning = 8 * n_points * n_features if n_features > n_points else 0
     n_features = min(n_features, n_points)
-    edge = 24 + 8 * (dim + 1) * dim
+    edge = 20 + 8 * (dim + 1) * dim
     point = (itemsize + 8) * n_features + 8 * (dim * n_features + dim + 1)
     if settings.tangent == "quadratic" or settings.denoise:
         point += 16 * n_features
-    workspace = effective_n_jobs(n_jobs) * (48 + 16 * dim + 8 * dim**2)
+    workspace = effective_n_jobs(n_jobs) * (32 + 16 * dim + 8 * dim**2)
     share = _EDGES_A_NEIGHBOR if dim <= 3 else _EDGES_A_NEIGHBOR_IN_MANY
     n_edges = share * settings.n_neighbors * n_points
     if isinstance(settings.graph, Graph):
