@@ -160,6 +160,15 @@ def test_what_does_not_fit_is_said_before_the_work(monkeypatch):
         PTU(n_landmarks=20).fit(points.astype(np.float32))
 
 
+def test_a_radius_that_joins_everything_is_said_before_the_work(monkeypatch):
+    points = s_with_hole(2000).points.astype(np.float32)
+    monkeypatch.setattr(planning, "free_bytes", lambda: 100_000_000)
+    PTU(graph="radius", radius=0.4).fit(points)
+    monkeypatch.setattr(pipeline, "lay_connection", None)
+    with pytest.raises(MemoryError, match=r"need about 0\.3 GB, but 0\.1 GB are free"):
+        PTU(graph="radius", radius=50.0, n_landmarks=None).fit(points)
+
+
 def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     points = s_with_hole(500).points
     model = PTU().fit(points)

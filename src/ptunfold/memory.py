@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import psutil
 from joblib import effective_n_jobs
 
-from ptunfold.types import Graph, Settings
+from ptunfold.types import FloatArray, Graph, Settings
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
 _EDGES_A_NEIGHBOR = 1.4
 _EDGES_A_NEIGHBOR_IN_MANY = 1.8
 # What any process can still find.
 _LEAST = 100_000_000
+_SAMPLE = 64
 
 
 def free_bytes() -> int:
@@ -51,11 +53,10 @@ def _groups() -> list[Path]:
     return list(dict.fromkeys(groups))
 
 
-def bytes_of_connection(
-    shape: tuple[int, int], settings: Settings, itemsize: int, n_jobs: int | None
-) -> int:
+def bytes_of_connection(points: FloatArray, settings: Settings, n_jobs: int | None) -> int:
     """Estimate what graph, frames and connection take, with the workspace of a search for paths."""
-    n_points, n_features = shape
+    n_points, n_features = points.shape
+    itemsize = points.dtype.itemsize
     dim = settings.intrinsic_dim
     # With more features than points the points are first copied and written in their span.
     spanning = 8 * n_points * n_features if n_features > n_points else 0
@@ -71,7 +72,19 @@ def bytes_of_connection(
         n_edges = settings.graph.n_edges
     elif not isinstance(settings.graph, str):
         n_edges = 2 * settings.graph.nnz
+    elif settings.graph == "radius":
+        n_edges = n_points * _mean_degree(points, settings.radius)
     return int(n_edges * edge + n_points * (point + workspace)) + spanning
+
+
+def _mean_degree(points: FloatArray, radius: float | None) -> float:
+    """Count the points within a radius of a few of them."""
+    sample = points[np.random.default_rng(0).integers(len(points), size=_SAMPLE)]
+    counts = [
+        np.count_nonzero(np.square(points - point).sum(axis=1) <= np.square(radius or 0.0))
+        for point in sample
+    ]
+    return float(np.mean(counts))
 
 
 def bytes_of_all_distances(n_points: int, itemsize: int) -> int:

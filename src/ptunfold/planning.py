@@ -52,7 +52,7 @@ def plan_landmarks(
     n_points, itemsize = len(points), points.dtype.itemsize
     plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
     free = free_bytes()
-    connection = bytes_of_connection(points.shape, settings, itemsize, n_jobs)
+    connection = bytes_of_connection(points, settings, n_jobs)
     full = connection + bytes_of_all_distances(n_points, itemsize)
     if isinstance(plan, str):
         is_small = n_points <= MOST_FULL

@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from scipy.sparse import csgraph
 
-from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.geometry.graph import graph_from_edges, subgraph
 from ptunfold.geometry.neighbors import edge_lengths, nearest
 from ptunfold.types import FloatArray, Graph, IntArray
 from ptunfold.validation import DISCONNECTED, check_choice
@@ -69,11 +69,7 @@ def resolve_components(
             f"{_REMEDIES}",
             stacklevel=2,
         )
-        kept = (labels[graph.tails] == 0) & (graph.tails < graph.indices)
-        graph = graph_from_edges(
-            len(labels), graph.tails[kept], graph.indices[kept], graph.lengths[kept]
-        )
-        return graph, np.where(labels == 0, 0, -1)
+        return subgraph(graph, labels[graph.tails] == 0), np.where(labels == 0, 0, -1)
     graph, bridges = _bridge(points, graph, labels, n_jobs)
     warnings.warn(
         f"{found}; they were joined by {len(bridges)} edges of Euclidean length up to "

@@ -86,12 +86,8 @@ def build_graph(
     indptr, indices = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32)
     tails = np.repeat(np.arange(n_points, dtype=np.int32), np.diff(indptr))
     lengths = edge_lengths(points, tails, indices, n_jobs)
-    if radius is not None and (lengths > radius).any():
-        kept = lengths <= radius
-        degrees = np.bincount(tails[kept], minlength=n_points)
-        indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
-        indices, lengths = indices[kept], lengths[kept]
-    return Graph(indptr, indices, lengths)
+    found = Graph(indptr, indices, lengths)
+    return found if radius is None else subgraph(found, lengths <= radius)
 
 
 def _neighbor_pattern(
@@ -143,6 +139,13 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
     rows, columns, lengths = rows[off_diagonal], columns[off_diagonal], entries.data[off_diagonal]
     low, high = np.minimum(rows, columns), np.maximum(rows, columns)
     return graph_from_edges(n_points, low, high, lengths)
+
+
+def subgraph(graph: Graph, is_kept: BoolArray) -> Graph:
+    """Keep some edges, (n_edges,) in both directions alike, and all points."""
+    degrees = np.bincount(graph.tails[is_kept], minlength=graph.n_points)
+    indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
+    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept])
 
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:

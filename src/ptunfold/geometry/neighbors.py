@@ -30,6 +30,7 @@ _MOST_EXACT_SECONDS = 600.0
 _LEAST_RECALL = 0.99
 _ROWS_TOGETHER = 1 << 17
 _EDGES_TOGETHER = 1 << 17
+_CHUNK_VALUES = 1 << 20
 
 
 def neighbor_lists(
@@ -220,15 +221,16 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
         # Some more than needed, measured again: the expansion rounds.
         n_found = min(n_nearest + _MOST_TIES, len(centred))
         found = engine.kneighbors(from_center, n_found, return_distance=False)
-        rounding = np.sqrt(1e3 * np.finfo(np.float64).eps) * np.linalg.norm(from_center, axis=1)
-        for query, candidates in enumerate(found):
-            squares = np.square(centred[candidates] - from_center[query]).sum(axis=1)
-            if squares.max() <= rounding[query] ** 2 and n_found < len(centred):
-                # Nothing but rounding tells them apart: all points, digit by digit.
+        rounding = 1e3 * np.finfo(np.float64).eps * np.square(from_center).sum(axis=1)
+        for block in cut(len(found), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
+            offsets = centred[found[block]] - from_center[block, None]
+            squares = np.einsum("ijk,ijk->ij", offsets, offsets)
+            order = np.argsort(squares, axis=1, kind="stable")
+            found[block] = np.take_along_axis(found[block], order, axis=1)
+            # Where nothing but rounding tells them apart: all points, digit by digit.
+            for query in block.start + np.flatnonzero(squares.max(axis=1) <= rounding[block]):
                 squares = np.square(centred - from_center[query]).sum(axis=1)
                 found[query] = np.argsort(squares, kind="stable")[:n_found]
-            else:
-                found[query] = candidates[np.argsort(squares, kind="stable")]
         return found[:, :n_nearest]
 
     return search

@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
+from ptunfold.geometry.graph import graph_from_edges
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, IntArray
 
 # Up to this many points everything that is looked up at random fits into the caches.
@@ -64,15 +65,10 @@ def renumber(connection: Connection, place: IntArray) -> Connection:
 
 def renumber_graph(graph: Graph, place: IntArray) -> Graph:
     """Give each node of a graph the number ``place[node]``."""
-    nothing = np.empty((graph.n_edges, 0))
-    return connection_from_edges(
-        graph.n_points,
-        place[graph.tails],
-        place[graph.indices],
-        graph.lengths,
-        nothing[:, :, None],
-        nothing,
-    ).graph
+    once = graph.tails < graph.indices
+    return graph_from_edges(
+        graph.n_points, place[graph.tails[once]], place[graph.indices[once]], graph.lengths[once]
+    )
 
 
 def connection_from_edges(

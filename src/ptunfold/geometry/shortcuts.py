@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.geometry.graph import subgraph
 from ptunfold.kernels.detours import count_detours
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray
@@ -96,10 +96,7 @@ def find_shortcuts(
 
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     """Return the graph without some of its edges."""
-    dropped = np.minimum(tails, heads) * np.int64(graph.n_points) + np.maximum(tails, heads)
-    is_upper = graph.tails < graph.indices
-    keys = graph.tails[is_upper] * np.int64(graph.n_points) + graph.indices[is_upper]
-    kept = np.flatnonzero(is_upper)[~np.isin(keys, dropped)]
-    return graph_from_edges(
-        graph.n_points, graph.tails[kept], graph.indices[kept], graph.lengths[kept]
-    )
+    n_points = np.int64(graph.n_points)
+    keys = graph.tails * n_points + graph.indices
+    dropped = np.concatenate((tails * n_points + heads, heads * n_points + tails))
+    return subgraph(graph, ~np.isin(keys, dropped))
