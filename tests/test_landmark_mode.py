@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptunfold import PTU, geodesic_distances, memory, pipeline, planning
+from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
 
 
@@ -176,7 +176,7 @@ def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     message = "from 500 to 500 points need 2 MB, but 1 MB are free; pass fewer sources"
     with pytest.raises(MemoryError, match=message):
         model.distances()
-    monkeypatch.setattr(pipeline, "lay_connection", None)
+    monkeypatch.setattr(distances, "lay_connection", None)
     with pytest.raises(MemoryError, match=message):
         geodesic_distances(points)
 

@@ -1,5 +1,6 @@
 """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
 
+from ptunfold.distances import geodesic_distances
 from ptunfold.embedding.classical import classical_mds
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.estimator import PTU
@@ -11,7 +12,6 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.orientation import orient
 from ptunfold.geometry.shortcuts import find_shortcuts
-from ptunfold.pipeline import geodesic_distances
 from ptunfold.types import (
     Connection,
     Dimension,

@@ -10,11 +10,12 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
-from ptunfold.pipeline import distances_of, unfold
+from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Path, Placement
 from ptunfold.validation import (

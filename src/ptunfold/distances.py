@@ -1,0 +1,141 @@
+"""Geodesic distances without an embedding, from points or from what a fit has laid over them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ptunfold.geodesics.distances import transport_distances
+from ptunfold.pipeline import lay_connection
+from ptunfold.planning import check_room_for_rows
+from ptunfold.types import FloatArray, Geometry, IntArray
+from ptunfold.validation import check_points, check_settings, check_sources
+
+
+def geodesic_distances(
+    X: Any,
+    *,
+    sources: Any = None,
+    graph: Any = None,
+    n_neighbors: int | None = None,
+    radius: float | None = None,
+    intrinsic_dim: int = 2,
+    tangent_neighbors: int | None = None,
+    tangent: str = "pca",
+    tangent_center: str = "mean",
+    step: str = "chord",
+    denoise: int | str = 0,
+    prune: str | None = None,
+    disconnected: str = "bridge",
+    search: str = "auto",
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate geodesic distances by parallel transport, without an embedding.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features)
+        The points.
+    sources : list of int, optional
+        The points to start from; all by default.
+    graph : {"knn", "mutual", "radius"} or sparse matrix, optional
+        The kind of proximity graph, "knn" by default, or the edge lengths of one.
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, tangent_center, step,
+    denoise, prune, disconnected, search
+        As in :class:`PTU`.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
+
+    Returns
+    -------
+    distances : (n_sources, n_points)
+        In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
+        for the points that ``disconnected="largest"`` leaves out.
+
+    Examples
+    --------
+    An arc of a circle: the distance along it, not across.
+
+    >>> import numpy as np
+    >>> from ptunfold import geodesic_distances
+    >>> angle = np.linspace(0, np.pi, 200)
+    >>> X = np.column_stack((np.cos(angle), np.sin(angle)))
+    >>> distances = geodesic_distances(X, sources=[0], intrinsic_dim=1, n_neighbors=2)
+    >>> print(f"{distances[0, -1]:.3f}")
+    3.142
+    """
+    points = check_points(X)
+    settings = check_settings(
+        points,
+        n_neighbors=n_neighbors,
+        radius=radius,
+        graph="knn" if graph is None else graph,
+        intrinsic_dim=intrinsic_dim,
+        tangent_neighbors=tangent_neighbors,
+        tangent_center=tangent_center,
+        step=step,
+        disconnected=disconnected,
+        search=search,
+        tangent=tangent,
+        denoise=denoise,
+        prune=prune,
+        n_jobs=n_jobs,
+    )
+    n_rows = len(points)
+    if sources is not None:
+        sources = check_sources(sources, len(points))
+        n_rows = len(sources)
+    check_room_for_rows(n_rows, len(points), points.dtype.itemsize)
+    geometry = lay_connection(
+        points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
+    )
+    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, progress=progress)
+
+
+def distances_of(
+    geometry: Geometry,
+    sources: IntArray | None,
+    dtype: DTypeLike,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> FloatArray:
+    """Estimate distances from the caller's ``sources`` to all of his points, in his order.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Graph, frames and connection.
+    sources : (n_sources,) int, optional
+        The points to start from; all by default.
+    dtype, n_jobs, progress
+        As in :func:`ptunfold.transport_distances`.
+
+    Returns
+    -------
+    distances : (n_sources, n_points)
+        Infinite where no path leads, NaN for points that are left out.
+    """
+    n_points = len(geometry.labels)
+    n_rows = n_points if sources is None else len(sources)
+    n_arrays = 2 if sources is None and geometry.order is not None else 1
+    check_room_for_rows(n_arrays * n_rows, n_points, np.dtype(dtype).itemsize)
+    inner = sources if sources is None else geometry.place[sources]
+    distances = transport_distances(
+        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress
+    )
+    left_out = geometry.labels == -1
+    if left_out.any():
+        distances[:, left_out] = np.nan
+        distances[left_out if inner is None else left_out[inner]] = np.nan
+    if geometry.order is not None:
+        for row in distances:
+            row[:] = row[geometry.place]
+        if inner is None:
+            distances = distances[geometry.place]
+    return distances

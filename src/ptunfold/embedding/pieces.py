@@ -1,0 +1,132 @@
+"""One component of the data embedded: by all distances, or by those from landmarks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ptunfold.embedding.classical import scale_squares
+from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.geodesics.arrangement import arrange, restrict
+from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
+from ptunfold.types import Connection, Embedding, Geometry, IntArray, LandmarkPlan
+
+
+def embed_by_all_distances(
+    connection: Connection,
+    nodes: IntArray,
+    n_components: int,
+    *,
+    dtype: DTypeLike,
+    n_jobs: int | None,
+    progress: bool,
+) -> Embedding:
+    """Embed one component: all squared distances, then classical scaling.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps of the whole graph.
+    nodes : (n_nodes,) int
+        All nodes of the component.
+    n_components : int
+        The number of output coordinates.
+    dtype, n_jobs, progress
+        As in :func:`ptunfold.transport_distances`.
+    """
+    arrangement = arrange(connection, nodes)
+    order = np.argsort(arrangement.position, kind="stable")
+    coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
+    eigenvalues = np.zeros(n_components)
+    # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
+    n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
+    if n_filled:
+        squares = squared_distances(
+            arrangement.connection,
+            arrangement.position[order],
+            dtype=dtype,
+            n_jobs=n_jobs,
+            progress=progress,
+        )
+        embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
+        coordinates[order, :n_filled] = embedding.coordinates
+        eigenvalues[:n_filled] = embedding.eigenvalues
+    return Embedding(coordinates, eigenvalues)
+
+
+def embed_by_landmarks(
+    connection: Connection,
+    nodes: IntArray,
+    n_components: int,
+    plan: LandmarkPlan,
+    *,
+    dtype: DTypeLike,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Embedding, IntArray]:
+    """Embed one component by the distances from landmarks, which are returned too.
+
+    Parameters
+    ----------
+    connection, nodes, n_components, dtype, n_jobs, progress
+        As in `embed_by_all_distances`.
+    plan : LandmarkPlan
+        Which landmarks; places in ``nodes`` where they are chosen.
+    """
+    is_whole = len(nodes) == connection.graph.n_points
+    part = connection if is_whole else restrict(connection, nodes)
+    how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
+    if plan.chosen is None and plan.how == "maxmin":
+        landmarks, rows = farthest_landmarks(part, plan.count, **how)
+        if len(landmarks) <= n_components:  # there are no more places than that
+            return embed_by_all_distances(connection, nodes, n_components, **how), nodes[:0]
+    else:
+        chosen = plan.chosen
+        if chosen is None:
+            chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
+        landmarks = chosen
+        rows = landmark_distances(part, landmarks, **how)
+    return landmark_mds(rows, landmarks, n_components), nodes[landmarks]
+
+
+def share_of_landmarks(
+    plan: LandmarkPlan | None,
+    geometry: Geometry,
+    nodes: IntArray,
+    n_embedded: int,
+    n_components: int,
+) -> LandmarkPlan | None:
+    """Give a component its share of the landmarks; None if it needs none.
+
+    Parameters
+    ----------
+    plan : LandmarkPlan, optional
+        For all points.
+    geometry : Geometry
+        All points.
+    nodes : (n_nodes,) int
+        The nodes of the component.
+    n_embedded : int
+        The number of points in all components.
+    n_components : int
+        The number of output coordinates.
+    """
+    if plan is None:
+        return None
+    if plan.chosen is not None:
+        inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
+        if len(inside) <= n_components and len(nodes) > len(inside):
+            raise ValueError(
+                f"{len(inside)} of the landmarks lie in a component of {len(nodes)} points, but "
+                f"{n_components + 1} are needed in each; choose landmarks in every component, or "
+                "pass a number"
+            )
+        return None if len(inside) == len(nodes) else replace(plan, chosen=inside)
+    count = max(round(plan.count * len(nodes) / n_embedded), 3 * (n_components + 1))
+    if len(nodes) == n_embedded:
+        count = plan.count
+    return None if count >= len(nodes) else replace(plan, count=count)
