@@ -10,6 +10,7 @@ import warnings
 from pathlib import Path
 
 import numpy as np
+from truth import embedding_error
 
 from ptunfold import PTU, build_graph, classical_mds, geodesic_distances, graph_distances
 from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
@@ -37,12 +38,6 @@ NOISES = [0, 0.005, 0.01, 0.015, 0.02, 0.025, 0.028, 0.032, 0.035]
 def distance_error(found, exact):
     apart = exact > 0
     return 100 * float(np.mean(np.abs(found[apart] - exact[apart]) / exact[apart]))
-
-
-def embedding_error(found, exact):
-    exact = exact - exact.mean(axis=0)
-    left, _, right = np.linalg.svd(found.T @ exact)
-    return 100 * np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact)
 
 
 def main(n_seeds):
@@ -80,7 +75,7 @@ def main(n_seeds):
         exact = data.coordinates
         if exact is None:  # no flat truth: the embedding by the true distances
             exact = classical_mds(data.distances()).coordinates
-        return [embedding_error(places, exact) for places in found]
+        return [100 * embedding_error(places, exact) for places in found]
 
     say("careful: `" + ", ".join(f"{name}={value!r}" for name, value in CAREFUL.items()) + "`")
     table("Mean relative error of all distances", DISTANCES, distances)

@@ -11,6 +11,7 @@ from pathlib import Path
 import numpy as np
 from scipy.spatial.distance import cdist
 from sklearn.cluster import KMeans
+from truth import embedding_error
 
 from ptunfold import PTU, geodesic_distances, landmark_mds
 from ptunfold.datasets import petals, s_uneven, swiss_roll
@@ -24,9 +25,7 @@ SETS = {
 
 
 def error(found, exact):
-    found, exact = found - found.mean(axis=0), exact - exact.mean(axis=0)
-    left, _, right = np.linalg.svd(found.T @ exact)
-    return 100 * np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact)
+    return 100 * embedding_error(found, exact)
 
 
 def equal_weights(rows, landmarks, n_components=2):

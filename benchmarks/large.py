@@ -17,6 +17,7 @@ from pathlib import Path
 
 import numpy as np
 from sklearn.manifold import Isomap
+from truth import embedding_error
 
 from ptunfold import PTU, pipeline
 from ptunfold.datasets import s_with_hole, swiss_roll
@@ -37,14 +38,6 @@ STAGES = {
 
 def peak_gigabytes():
     return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1e6
-
-
-def error(found, exact):
-    found = found.astype(np.float64)
-    found -= found.mean(axis=0)
-    exact = exact - exact.mean(axis=0)
-    left, _, right = np.linalg.svd(found.T @ exact)
-    return np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact)
 
 
 def one_fit(n_points, n_features, seed):
@@ -72,7 +65,7 @@ def one_fit(n_points, n_features, seed):
     return {
         "wall": wall,
         "gigabytes": peak_gigabytes(),
-        "error": error(model.embedding_, exact),
+        "error": embedding_error(model.embedding_, exact),
         **seconds,
     }
 

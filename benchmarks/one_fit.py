@@ -8,6 +8,7 @@ import time
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 from sklearn.manifold import Isomap
+from truth import embedding_error
 
 from ptunfold import (
     PTU,
@@ -41,10 +42,7 @@ def fit(model, data, points):
     before = resident_bytes()
     _, wall, cpu = timed(lambda: model.fit(points))
     memory = peak_bytes() - before
-    found = model.embedding_.astype(np.float64)
-    exact = data.coordinates - data.coordinates.mean(axis=0)
-    left, _, right = np.linalg.svd(found.T @ exact)
-    error = np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact)
+    error = embedding_error(model.embedding_, data.coordinates)
     return {"wall": wall, "cpu": cpu, "memory": memory, "error": error}
 
 

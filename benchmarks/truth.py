@@ -1,0 +1,11 @@
+"""How far an embedding is from the truth."""
+
+import numpy as np
+
+
+def embedding_error(found, exact):
+    """Measure the Frobenius distance after the best rigid motion, relative to the exact places."""
+    found = found - found.mean(axis=0, dtype=np.float64)
+    exact = exact - exact.mean(axis=0)
+    left, _, right = np.linalg.svd(found.T @ exact)
+    return float(np.linalg.norm(found @ left @ right - exact) / np.linalg.norm(exact))

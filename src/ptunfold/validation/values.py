@@ -1,0 +1,77 @@
+"""Single values: choices, counts, indices of points."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from numbers import Integral
+from typing import Any
+
+import numpy as np
+
+from ptunfold.types import IntArray
+
+GRAPH_KINDS = ("knn", "mutual", "radius")
+TANGENTS = ("pca", "quadratic")
+TANGENT_CENTERS = ("mean", "point")
+STEPS = ("projection", "chord", "arc")
+SEARCHES = ("auto", "exact", "approximate")
+PRUNES = ("shortcuts",)
+LANDMARKS = ("maxmin", "random")
+DISCONNECTED = ("bridge", "error", "largest", "separate")
+
+
+def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
+    """Check an option against its possible values."""
+    if not isinstance(value, str) or value not in choices:
+        known = ", ".join(f'"{choice}"' for choice in choices)
+        raise ValueError(f"{name}={value!r} is not known; choose one of {known}")
+
+
+def check_count(name: str, value: Any) -> None:
+    """Check that a parameter is a positive whole number."""
+    if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
+        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more")
+
+
+def check_index(index: Any, n_points: int) -> int:
+    """Return the index of a point, counted from the front."""
+    if not isinstance(index, Integral) or isinstance(index, bool):
+        raise ValueError(f"{index!r} is not the index of a point; pass a whole number")
+    if not -n_points <= int(index) < n_points:
+        raise ValueError(f"point {index} does not exist; the indices go from 0 to {n_points - 1}")
+    return int(index) % n_points
+
+
+def check_sources(sources: Any, n_points: int, name: str = "sources") -> IntArray:
+    """Return a list of points as an array of indices."""
+    sources = np.asarray(sources)
+    if sources.dtype == bool and sources.shape == (n_points,):
+        sources = np.flatnonzero(sources)
+    if sources.ndim != 1 or (len(sources) and sources.dtype.kind not in "iu"):
+        raise ValueError(
+            f"{name} must be a 1-D list of point indices (or a mask with one entry a point), "
+            f"found an array of shape {sources.shape} and type {sources.dtype}"
+        )
+    return np.array([check_index(index, n_points) for index in sources.tolist()], dtype=np.int64)
+
+
+def check_n_jobs(n_jobs: Any) -> None:
+    """Check the number of threads."""
+    if n_jobs is None:
+        return
+    if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
+        raise ValueError(
+            f"n_jobs={n_jobs!r} is not a number of threads; pass None for 1, -1 for all cores, "
+            "or a positive whole number"
+        )
+
+
+def n_coefficients(dim: int) -> int:
+    """Count the coefficients of a quadratic function of ``dim`` variables.
+
+    Examples
+    --------
+    >>> n_coefficients(2)
+    6
+    """
+    return 1 + dim + dim * (dim + 1) // 2
