@@ -12,6 +12,7 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.geometry.orientation import orient
 from ptunfold.geometry.shortcuts import find_shortcuts
+from ptunfold.geometry.widening import widen_graph
 from ptunfold.types import (
     Connection,
     Dimension,
@@ -48,4 +49,5 @@ __all__ = [
     "orient",
     "transport_distances",
     "unfold_path",
+    "widen_graph",
 ]

@@ -15,9 +15,19 @@ from ptunfold.embedding.extension import Extension
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
+from ptunfold.geometry.orientation import orient
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
-from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Path, Placement
+from ptunfold.types import (
+    Connection,
+    FloatArray,
+    Frames,
+    Geometry,
+    Graph,
+    Orientation,
+    Path,
+    Placement,
+)
 from ptunfold.validation import (
     check_choice,
     check_index,
@@ -42,9 +52,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     ----------
     n_components : int, default=2
         The number of output coordinates.
-    n_neighbors : int, optional
-        The number k of nearest neighbours that make the graph. By default 10, or all other points
-        if there are fewer.
+    n_neighbors : int or "auto", default="auto"
+        The number k of nearest neighbours that make the graph. "auto": 10, or all other points if
+        there are fewer; on curved data each point is then joined with more, up to 12 for each
+        dimension, from among the neighbours of its neighbours (see :func:`widen_graph`).
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"
@@ -54,28 +65,29 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The dimension d of the tangent spaces; ``n_components`` by default. For data of more
         dimensions than can be shown it may be larger: the first coordinates are shown then.
         "auto" takes the consensus of :func:`estimate_dimension`.
-    tangent_neighbors : int, optional
+    tangent_neighbors : int or "auto", default="auto"
         The number K of nearest points on the graph that determine a tangent space. More points
-        average out noise, fewer follow a strong curvature. By default 15, or ``3 * intrinsic_dim``
-        if that is more, or all other points if there are fewer.
-    tangent : {"pca", "quadratic"}, default="pca"
-        The principal plane of the neighbourhood, or the tangent plane of a quadratic surface
-        fitted to it. The latter is several times as exact on clean curved data, and with more
-        ``tangent_neighbors``, say 48 for sheets, on noisy data too.
+        average out noise, fewer follow a strong curvature. "auto": for planes 15, or
+        ``3 * intrinsic_dim`` if that is more; for surfaces 3 for each of their coefficients (18 for
+        sheets), 8 with noise (48).
+    tangent : {"auto", "pca", "quadratic", "robust", "smooth"}, default="auto"
+        The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
+        to it, several times as exact on curved data; the same with outliers left out of account;
+        or the mean of the principal planes of a point and its neighbours. "auto": see ``texture_``.
     tangent_center : {"mean", "point"}, default="mean"
         What a neighbourhood is centred at: the mean of the point and its neighbours or the point.
-    step : {"chord", "projection", "arc"}, default="chord"
+    step : {"auto", "chord", "projection", "arc"}, default="auto"
         The length of an unfolded edge: that of the edge, that of its projection on the tangent
         space (the paper's plain form), or that of the arc that the tangent spaces at both ends
-        bend it to, which makes more neighbours pay on clean curved data.
-    denoise : int or "auto", default=0
+        bend it to. "auto": see ``texture_``.
+    denoise : int or "auto", default="auto"
         How often the points are moved to quadratic surfaces fitted to their neighbours before
-        anything else is done; the graph is built anew each time. "auto" is twice if there is
-        noise. It halves the error on noisy data.
-    prune : {"shortcuts"} or None, default=None
-        Drop edges with few ways around them, which jump from one part of a sheet to another (see
-        :func:`find_shortcuts`). Strong noise makes a few of them, and a few are enough to spoil
-        every distance.
+        anything else is done; the graph is built anew each time. "auto": three times if there is
+        noise, else never.
+    prune : {"auto", "shortcuts"} or None, default="auto"
+        Drop edges that jump from one part of a sheet to another: those with few ways around them
+        (see :func:`find_shortcuts`). Noise makes a few of them, and a few are enough to spoil every
+        distance. "auto" drops them from a graph of nearest neighbours that was built here.
     n_landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
@@ -116,6 +128,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         basis of the span of the points.
     connection_ : Connection
         Rotation and step of each edge.
+    shortcuts_ : (n_shortcuts, 2) int
+        The edges that were taken for shortcuts; ``prune`` says whether they were dropped.
+    texture_ : {"flat", "smooth", "noisy", "rough"}
+        What the data are like at the scale of a neighbourhood, which decides what "auto" means.
+        Flat: planes fit, and chords are exact. Smooth: quadratic surfaces and arcs. Noisy: robust
+        surfaces, arcs, and denoising first. Rough, because the data are sampled too thinly for
+        surfaces or have more than ``intrinsic_dim`` dimensions: planes and chords.
+    orientation_ : Orientation
+        Whether the sheet has two sides, with a loop along which left becomes right if not.
     n_features_in_ : int
         The dimension of the input.
 
@@ -135,16 +156,16 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self,
         n_components: int = 2,
         *,
-        n_neighbors: int | None = None,
+        n_neighbors: int | str = "auto",
         radius: float | None = None,
         graph: str = "knn",
         intrinsic_dim: int | str | None = None,
-        tangent_neighbors: int | None = None,
-        tangent: str = "pca",
+        tangent_neighbors: int | str = "auto",
+        tangent: str = "auto",
         tangent_center: str = "mean",
-        step: str = "chord",
-        denoise: int | str = 0,
-        prune: str | None = None,
+        step: str = "auto",
+        denoise: int | str = "auto",
+        prune: str | None = "auto",
         n_landmarks: Any = "auto",
         landmarks: str = "maxmin",
         disconnected: str = "bridge",
@@ -227,6 +248,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
+        self.shortcuts_ = geometry.given(geometry.shortcuts)
+        self.texture_ = geometry.texture
         self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.
         self._points = points if points.shape[1] > geometry.points.shape[1] else None
@@ -368,6 +391,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Rotation and step of each edge."""
         check_is_fitted(self)
         return self._as_given.connection
+
+    @property
+    def orientation_(self) -> Orientation:
+        """Whether the sheet has two sides."""
+        check_is_fitted(self)
+        if "orientation" not in self._made:
+            self._made["orientation"] = orient(self.graph_, self.frames_)[1]
+        orientation: Orientation = self._made["orientation"]
+        return orientation
 
     def path(self, start: int, end: int) -> Path:
         """Unfold the shortest path between two points of the fitted data.

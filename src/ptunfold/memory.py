@@ -63,11 +63,11 @@ def bytes_of_connection(points: FloatArray, settings: Settings, n_jobs: int | No
     n_features = min(n_features, n_points)
     edge = 20 + 8 * (dim + 1) * dim
     point = (itemsize + 8) * n_features + 8 * (dim * n_features + dim + 1)
-    if settings.tangent == "quadratic" or settings.denoise:
+    if settings.tangent not in ("pca", "smooth") or settings.denoise:
         point += 16 * n_features
     workspace = effective_n_jobs(n_jobs) * (32 + 16 * dim + 8 * dim**2)
     share = _EDGES_A_NEIGHBOR if dim <= 3 else _EDGES_A_NEIGHBOR_IN_MANY
-    n_edges = share * settings.n_neighbors * n_points
+    n_edges = share * max(settings.n_neighbors, settings.n_wide) * n_points
     if isinstance(settings.graph, Graph):
         n_edges = settings.graph.n_edges
     elif not isinstance(settings.graph, str):

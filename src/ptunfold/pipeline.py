@@ -16,11 +16,13 @@ from ptunfold.embedding.pieces import (
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.geometry.graph import build_graph, graph_from_matrix
-from ptunfold.geometry.noise import is_noisy, move_to_surface
+from ptunfold.geometry.graph import build_graph, graph_from_matrix, subgraph
+from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import find_shortcuts, without_edges
 from ptunfold.geometry.span import span_coordinates
+from ptunfold.geometry.texture import settle, texture_of
+from ptunfold.geometry.widening import widen_graph
 from ptunfold.types import (
     Embedding,
     FloatArray,
@@ -129,34 +131,50 @@ def lay_connection(
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
         points = points[order]
+    dim = settings.intrinsic_dim
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     surface = points
-    graph = _graph(points, settings, order, n_jobs)
-    for _ in range(_rounds(points, graph, settings, n_jobs)):
-        surface = move_to_surface(
-            surface, graph, settings.intrinsic_dim, n_jobs=n_jobs, progress=progress
-        )
-        graph = _graph(surface, settings, order, n_jobs)
+    graph, shortcuts = _graph(surface, settings, order, **how)
+    texture = texture_of(surface, graph, dim, n_jobs=n_jobs)
+    settings = settle(settings, texture, len(points))
+    # Surfaces are fitted in a robust way unless least squares were asked for.
+    fit = "quadratic" if settings.tangent == "quadratic" else "robust"
+    for _ in range(settings.denoise):
+        surface = move_to_surface(surface, graph, dim, tangent=fit, **how)
+        graph, shortcuts = _graph(surface, settings, order, **how)
     whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
+    if (labels < 0).any():
+        graph = subgraph(graph, labels[graph.tails] >= 0)
     frames = estimate_frames(
         surface,
-        graph if settings.disconnected == "bridge" else whole,
+        graph,
         settings.tangent_neighbors,
-        settings.intrinsic_dim,
+        dim,
         tangent=settings.tangent,
         tangent_center=settings.tangent_center,
         bridged=whole,
         names=order,
-        n_jobs=n_jobs,
-        progress=progress,
+        **how,
     )
-    connection = connect(surface, whole, frames, settings.step, n_jobs=n_jobs, progress=progress)
-    return Geometry(whole, frames, connection, labels, points, surface, order)
+    if settings.n_wide:
+        whole = widen_graph(surface, whole, frames, settings.n_wide, **how)
+    connection = connect(surface, whole, frames, settings.step, **how)
+    return Geometry(
+        whole, frames, connection, labels, points, surface, shortcuts, texture, order=order
+    )
 
 
 def _graph(
-    points: FloatArray, settings: Settings, order: IntArray | None, n_jobs: int | None
-) -> Graph:
-    """Build the graph, or take the caller's, without shortcuts if these are to be dropped."""
+    points: FloatArray,
+    settings: Settings,
+    order: IntArray | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[Graph, IntArray]:
+    """Build the graph, or take the caller's, and find its shortcuts.
+
+    Returns the graph, without its shortcuts if they are to be dropped, and these.
+    """
     if isinstance(settings.graph, str):
         graph = build_graph(
             points,
@@ -170,16 +188,10 @@ def _graph(
         graph = graph_from_matrix(settings.graph, len(points))
         if order is not None:
             graph = renumber_graph(graph, np.argsort(order))
-    if settings.prune == "shortcuts":
-        graph = without_edges(graph, *find_shortcuts(graph, n_jobs=n_jobs))
-    return graph
-
-
-def _rounds(points: FloatArray, graph: Graph, settings: Settings, n_jobs: int | None) -> int:
-    """Count how often the points are to be moved to the surface around them."""
-    if isinstance(settings.denoise, str):
-        return 2 if is_noisy(points, graph, settings.intrinsic_dim, n_jobs=n_jobs) else 0
-    return settings.denoise
+    tails, heads = find_shortcuts(graph, n_jobs=n_jobs, progress=progress)
+    if settings.is_pruned:
+        graph = without_edges(graph, tails, heads)
+    return graph, np.column_stack((tails, heads))
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:

@@ -259,9 +259,17 @@ class Settings:
 
     Attributes
     ----------
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent_center, step, disconnected,
-    search, tangent, denoise, prune
-        As in :class:`ptunfold.PTU`, defaults resolved to numbers.
+    n_neighbors, radius, intrinsic_dim, tangent_center, step, disconnected, search, tangent
+        As in :class:`ptunfold.PTU`.
+    tangent_neighbors : int
+        The same; 0 while it is left to the data.
+    denoise : int
+        The same; -1 while it is left to the data.
+    n_wide : int
+        The number of neighbours that each point is given in the end, from among neighbours of
+        neighbours, if the data are curved; 0 for no more than it has.
+    is_pruned : bool
+        Whether shortcuts are dropped.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
     """
@@ -276,8 +284,9 @@ class Settings:
     disconnected: str
     search: str
     tangent: str
-    denoise: int | str
-    prune: str | None
+    denoise: int
+    is_pruned: bool
+    n_wide: int
 
 
 @dataclass(frozen=True, eq=False)
@@ -298,6 +307,10 @@ class Geometry:
         The points or, for more features than points, their coordinates in their span.
     surface : (n_points, n_features)
         Where the graph and the frames were measured: the points, or what denoising made of them.
+    shortcuts : (n_shortcuts, 2) int
+        Edges that were taken for shortcuts.
+    texture : str
+        What the data are like: "flat", "smooth", "noisy" or "rough".
     order : (n_points,) int, optional
         With many points all of the above is in an order of its own: point i here is the caller's
         point ``order[i]``.
@@ -309,6 +322,8 @@ class Geometry:
     labels: IntArray
     points: FloatArray
     surface: FloatArray
+    shortcuts: IntArray
+    texture: str
     order: IntArray | None = None
 
     @cached_property

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ptunfold.types import FloatArray, IntArray
+from ptunfold.types import BoolArray, FloatArray, IntArray
 
 
 @dataclass(frozen=True, eq=False)
@@ -28,6 +28,8 @@ class Dataset:
         The true flat coordinates, where the sheet has them.
     graph : sparse array or None
         Edge lengths of the sampling's own graph, where it has one.
+    is_outlier : (n_points,) bool or None
+        Which points were displaced on purpose, where that is a question.
     """
 
     points: FloatArray
@@ -35,6 +37,7 @@ class Dataset:
     true_rows: Callable[[IntArray], FloatArray]
     coordinates: FloatArray | None = None
     graph: Any = None
+    is_outlier: BoolArray | None = None
 
     def distances(self, sources: Any = None) -> FloatArray:
         """Return true geodesic distances from ``sources`` (all by default) to all points."""

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ptunfold.datasets.record import Dataset, flat_dataset, lift
 from ptunfold.types import FloatArray
+
+_FAR_OUT = 0.08  # of the longest side, for outliers
 
 
 def flat_square(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Dataset:
@@ -113,6 +117,7 @@ def swiss_roll(
     *,
     hole: float = 0.0,
     noise: float = 0.0,
+    outliers: float = 0.0,
     n_features: int = 3,
     seed: int = 0,
 ) -> Dataset:
@@ -127,6 +132,9 @@ def swiss_roll(
     noise : float
         Standard deviation of Gaussian noise along the normal, as a fraction of the longest side
         of the roll's bounding box.
+    outliers : float
+        The share of points that are displaced by up to 8 % of that side along each axis instead;
+        ``is_outlier`` tells which.
     n_features : int
         The dimension of the space that the roll is placed in, at random from 4 on.
     seed : int
@@ -140,10 +148,17 @@ def swiss_roll(
     points = np.column_stack((t * np.cos(t), across, t * np.sin(t)))
     tangent = np.column_stack((np.cos(t) - t * np.sin(t), np.sin(t) + t * np.cos(t)))
     tangent /= np.linalg.norm(tangent, axis=1, keepdims=True)
-    shift = noise * np.ptp(points, axis=0).max() * rng.standard_normal(n_points)
+    side = np.ptp(points, axis=0).max()
+    shift = noise * side * rng.standard_normal(n_points)
+    is_outlier = np.zeros(n_points, dtype=bool)
+    is_outlier[rng.choice(n_points, round(outliers * n_points), replace=False)] = True
+    shift[is_outlier] = 0
     points[:, 0] += shift * tangent[:, 1]
     points[:, 2] -= shift * tangent[:, 0]
-    return flat_dataset(lift(points, n_features, rng), np.column_stack((along, across)), along)
+    points[is_outlier] += _FAR_OUT * side * rng.uniform(-1, 1, (is_outlier.sum(), 3))
+    flat = np.column_stack((along, across))
+    roll = flat_dataset(lift(points, n_features, rng), flat, along)
+    return replace(roll, is_outlier=is_outlier)
 
 
 def _spiral_length(angle: FloatArray) -> FloatArray:

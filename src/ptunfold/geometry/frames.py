@@ -6,12 +6,13 @@ import numpy as np
 
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighborhoods import find_members
 from ptunfold.geometry.surface import fit_quadratic
-from ptunfold.kernels.paths import graph_neighborhoods
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
+    SURFACES,
     TANGENT_CENTERS,
     TANGENTS,
     as_points,
@@ -51,10 +52,11 @@ def estimate_frames(
         neighbours. Copies of a point span nothing and do not count.
     intrinsic_dim : int
         The dimension d of the tangent spaces.
-    tangent : {"pca", "quadratic"}
-        The principal plane of the neighbourhood, or the tangent plane of a quadratic surface
-        fitted over it, which follows the curvature: it is more exact on curved data, above all at
-        rims, and lets many neighbours average out noise.
+    tangent : {"pca", "quadratic", "robust", "smooth"}
+        The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
+        over it, which follows the curvature: it is more exact on curved data, above all at rims,
+        and lets many neighbours average out noise; the same with outliers left out of account; or
+        the mean of the principal planes of the point and its neighbours.
     tangent_center : {"mean", "point"}
         Centre each neighbourhood at the mean of the point and its neighbours, or at the point.
     bridged : Graph, optional
@@ -104,18 +106,19 @@ def estimate_frames(
     if bridged is not None:
         n_places[is_lost] = _places_in_component(bridged, places)[is_lost]
 
-    chosen = np.arange(n_points) if nodes is None else nodes
-    vectors = np.empty((len(chosen), n_features, intrinsic_dim))
+    is_smooth, is_fitted = tangent == "smooth", tangent in SURFACES
+    chosen = np.arange(n_points) if nodes is None or is_smooth else nodes
+    vectors: FloatArray = np.empty((len(chosen), n_features, intrinsic_dim))
     singular_values = np.empty((len(chosen), intrinsic_dim))
     residual = np.empty(len(chosen))
-    lift = np.zeros((len(chosen), n_features)) if tangent == "quadratic" else None
+    lift = np.zeros((len(chosen), n_features)) if is_fitted else None
 
     def handle(block: slice) -> None:
         here = chosen[block]
-        members, counts = _find_members(graph, places, here, tangent_neighbors)
+        members, counts = find_members(graph, places, here, tangent_neighbors)
         if bridged is not None and is_lost[here].any():
             lost = is_lost[here]
-            members[lost], counts[lost] = _find_members(
+            members[lost], counts[lost] = find_members(
                 bridged, places, here[lost], tangent_neighbors
             )
         for part in cut(len(here), n_together):
@@ -133,7 +136,9 @@ def estimate_frames(
                     "tangent_neighbors, or lower intrinsic_dim or n_components"
                 )
             if lift is not None:
-                bases, residual[some], lift[some] = fit_quadratic(offsets, count, bases)
+                bases, residual[some], lift[some] = fit_quadratic(
+                    offsets, count, bases, is_robust=tangent == "robust"
+                )
                 lift[some][is_flat] = 0
             vectors[some], singular_values[some] = bases, values
 
@@ -147,6 +152,11 @@ def estimate_frames(
         unit="points",
         progress=progress,
     )
+    if is_smooth:
+        vectors = _mean_planes(vectors, graph, n_jobs)
+        if nodes is not None:
+            vectors, singular_values = vectors[nodes], singular_values[nodes]
+            chosen, residual = nodes, residual[nodes]
     vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
     return Frames(vectors, singular_values, residual, lift)
 
@@ -158,15 +168,31 @@ def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
     return np.bincount(labels, weights=is_first).astype(np.int64)[labels]
 
 
-def _find_members(
-    graph: Graph, places: IntArray, nodes: IntArray, n_neighbors: int
-) -> tuple[IntArray, IntArray]:
-    """List each node and its neighbours, (n_nodes, K + 1), itself again where there are fewer."""
-    found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
-    counts = np.empty(len(nodes), dtype=np.int64)
-    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, places, nodes, found, counts)
-    is_found = np.arange(n_neighbors) < counts[:, None]
-    return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
+def _mean_planes(vectors: FloatArray, graph: Graph, n_jobs: int | None) -> FloatArray:
+    """Average the planes of each point and its neighbours, (n_points, n_features, d).
+
+    The mean is the plane nearest to all of them by the squared distances of their projections:
+    the leading directions of all basis vectors together.
+    """
+    dim = vectors.shape[2]
+    means = np.empty_like(vectors)
+    degrees = np.diff(graph.indptr)
+    rows = vectors.transpose(0, 2, 1)
+
+    def handle(block: slice) -> None:
+        nodes = np.arange(block.start, block.stop)
+        for degree in np.unique(degrees[block]):
+            some = nodes[degrees[block] == degree]
+            around = graph.indices[graph.indptr[some, None] + np.arange(degree)]
+            planes = rows[np.column_stack((some, around))]
+            planes = planes.reshape(len(some), -1, vectors.shape[1])
+            means[some] = _leading(planes, dim)[1]
+
+    n_together = max(_CHUNK_VALUES // (12 * dim * vectors.shape[1]), 1)
+    run_blocks(
+        handle, cut(len(vectors), n_together), n_jobs=n_jobs, description="means", unit="points"
+    )
+    return means
 
 
 def _neighborhoods(
@@ -187,6 +213,14 @@ def _principal_directions(
     offsets: FloatArray, counts: IntArray, dim: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bases (n_nodes, n_features, d), singular values (n_nodes, d) and residuals."""
+    values, bases = _leading(offsets, dim)
+    off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
+    squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
+    return bases, values, np.sqrt(squares / (counts + 1))
+
+
+def _leading(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Return singular values (n_nodes, d) and directions (n_nodes, n_features, d)."""
     n_members, n_features = offsets.shape[1:]
     # The quickest first; each marks by NaN what it leaves to the next.
     values, bases = _by_iteration(offsets, dim)
@@ -195,9 +229,7 @@ def _principal_directions(
         left = np.flatnonzero(np.isnan(values[:, 0]))
         if len(left):
             values[left], bases[left] = solve(offsets[left], dim)
-    off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
-    squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
-    return bases, values, np.sqrt(squares / (counts + 1))
+    return values, bases
 
 
 def _by_svd(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:

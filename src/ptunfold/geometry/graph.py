@@ -81,13 +81,17 @@ def build_graph(
             copies = np.flatnonzero(~is_first)
             joins = _pattern(np.column_stack((copies, places[copies])), n_points)
             pattern = pattern + joins + joins.T
+    found = measure_graph(points, pattern, n_jobs)
+    return found if radius is None else subgraph(found, found.lengths <= radius)
+
+
+def measure_graph(points: FloatArray, pattern: sparse.csr_array, n_jobs: int | None) -> Graph:
+    """Make the graph of a symmetric pattern of edges, (n_points, n_points)."""
     pattern = sparse.csr_array(pattern)
     pattern.sort_indices()
     indptr, indices = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32)
-    tails = np.repeat(np.arange(n_points, dtype=np.int32), np.diff(indptr))
-    lengths = edge_lengths(points, tails, indices, n_jobs)
-    found = Graph(indptr, indices, lengths)
-    return found if radius is None else subgraph(found, lengths <= radius)
+    tails = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(indptr))
+    return Graph(indptr, indices, edge_lengths(points, tails, indices, n_jobs))
 
 
 def _neighbor_pattern(

@@ -47,6 +47,8 @@ def in_given_order(geometry: Geometry) -> Geometry:
         geometry.labels[place],
         geometry.points[place],
         geometry.surface[place],
+        geometry.given(geometry.shortcuts),
+        geometry.texture,
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.graph import subgraph
 from ptunfold.kernels.detours import count_detours
 from ptunfold.threads import cut, run_blocks
@@ -27,7 +28,7 @@ def find_shortcuts(
     close in space has none, or as many as there are other such edges next to it. An edge is taken
     for a shortcut if at most three paths (fewer in a graph with few edges) lead around it, no two
     with an edge in common, each at most half as long again as the edge, or as six edges of the mean
-    length there.
+    length there. Edges that alone hold parts of the graph together are none.
 
     Parameters
     ----------
@@ -91,7 +92,11 @@ def find_shortcuts(
         progress=progress,
     )
     few = edges[counts <= most_ways]
-    return graph.tails[few].astype(np.int64), graph.indices[few].astype(np.int64)
+    tails, heads = graph.tails[few].astype(np.int64), graph.indices[few].astype(np.int64)
+    # Without a longer way around there is nothing to cut short.
+    labels = component_labels(without_edges(graph, tails, heads))
+    is_cut = labels[tails] == labels[heads]
+    return tails[is_cut], heads[is_cut]
 
 
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.types import FloatArray, IntArray
+from ptunfold.types import BoolArray, FloatArray, IntArray
 from ptunfold.validation import n_coefficients
+
+_ROUNDS = 3
+_FAR = 3.0  # standard deviations
 
 
 def fit_quadratic(
-    offsets: FloatArray, counts: IntArray, bases: FloatArray
+    offsets: FloatArray, counts: IntArray, bases: FloatArray, *, is_robust: bool = False
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Fit a quadratic surface to each neighbourhood over its principal plane.
 
@@ -24,6 +27,9 @@ def fit_quadratic(
         The number of neighbours, the point itself not counted.
     bases : (n_nodes, n_features, d)
         Orthonormal bases of the principal planes.
+    is_robust : bool
+        Fit again and again with less weight for members that are far off, until outliers have no
+        say; else by least squares.
 
     Returns
     -------
@@ -50,11 +56,14 @@ def fit_quadratic(
         (is_member[:, :, None].astype(float), along, along[:, :, first] * along[:, :, second]),
         axis=2,
     )
-    moments = terms.transpose(0, 2, 1) @ terms + 1e-12 * np.eye(n_terms)
-    coefficients = np.linalg.solve(moments, terms.transpose(0, 2, 1) @ normal)
-    squares = np.square(normal - terms @ coefficients).sum(axis=(1, 2))
-    n_free = counts + 1 - n_terms
-    is_enough = n_free >= n_terms
+    weights = is_member.astype(float)
+    coefficients, off = _solve(terms, weights, normal)
+    for _ in range(_ROUNDS if is_robust else 0):
+        weights = _weights(off, is_member, counts)
+        coefficients, off = _solve(terms, weights, normal)
+    squares = (weights * np.square(off)).sum(axis=1)
+    n_free = weights.sum(axis=1) - n_terms
+    is_enough = counts + 1 >= 2 * n_terms
     flat = np.sqrt(np.square(normal).sum(axis=(1, 2)) / (counts + 1))
     residual = np.where(is_enough, np.sqrt(squares / np.maximum(n_free, 1)), flat)
     slopes = coefficients[:, 1 : 1 + dim].transpose(0, 2, 1) / radii[:, None, None]
@@ -65,3 +74,22 @@ def fit_quadratic(
     values, turns = np.linalg.eigh(tilted.transpose(0, 2, 1) @ tilted)
     roots = (turns / np.sqrt(values)[:, None, :]) @ turns.transpose(0, 2, 1)
     return tilted @ roots, residual, lift
+
+
+def _solve(
+    terms: FloatArray, weights: FloatArray, normal: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Fit by weighted least squares; coefficients and distances from the fit."""
+    weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
+    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2])
+    coefficients = np.linalg.solve(moments, weighted @ normal)
+    return coefficients, np.linalg.norm(normal - terms @ coefficients, axis=2)
+
+
+def _weights(off: FloatArray, is_member: BoolArray, counts: IntArray) -> FloatArray:
+    """Weigh members by their distance from the surface, (n_nodes, n_members): far ones lightly."""
+    inner = np.sort(np.where(is_member, off, np.inf), axis=1)
+    median = np.take_along_axis(inner, counts[:, None] // 2, axis=1)
+    nearby = _FAR * 1.4826 * median  # the median of |x| is 1 / 1.4826 of the deviation
+    weights = np.square(np.divide(nearby, off, out=np.ones_like(off), where=off > nearby))
+    return np.where(is_member, weights, 0)

@@ -15,6 +15,7 @@ from ptunfold.validation.values import (
     PRUNES,
     SEARCHES,
     STEPS,
+    SURFACES,
     TANGENT_CENTERS,
     TANGENTS,
     check_choice,
@@ -23,6 +24,7 @@ from ptunfold.validation.values import (
     check_n_jobs,
     check_sources,
     n_coefficients,
+    plane_neighbors,
 )
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "PRUNES",
     "SEARCHES",
     "STEPS",
+    "SURFACES",
     "TANGENTS",
     "TANGENT_CENTERS",
     "as_points",
@@ -51,4 +54,5 @@ __all__ = [
     "check_sources",
     "check_tangent_sizes",
     "n_coefficients",
+    "plane_neighbors",
 ]

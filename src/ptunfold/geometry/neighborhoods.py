@@ -1,0 +1,38 @@
+"""Neighbourhoods on the graph, which keep to the sheet where those in space may not."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.kernels.paths import graph_neighborhoods
+from ptunfold.types import Graph, IntArray
+
+
+def find_members(
+    graph: Graph, places: IntArray, nodes: IntArray, n_neighbors: int
+) -> tuple[IntArray, IntArray]:
+    """List each node and its neighbours on the graph, nearest first.
+
+    Parameters
+    ----------
+    graph : Graph
+        The proximity graph.
+    places : (n_points,) int
+        For each point the first one at the same place; others do not count.
+    nodes : (n_nodes,) int
+        The nodes.
+    n_neighbors : int
+        How many neighbours.
+
+    Returns
+    -------
+    members : (n_nodes, n_neighbors + 1) int
+        The node itself first, and again where there are fewer neighbours.
+    counts : (n_nodes,) int
+        The number of neighbours found.
+    """
+    found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
+    counts = np.empty(len(nodes), dtype=np.int64)
+    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, places, nodes, found, counts)
+    is_found = np.arange(n_neighbors) < counts[:, None]
+    return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts

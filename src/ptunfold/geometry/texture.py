@@ -1,0 +1,144 @@
+"""What the data are like at the scale of a neighbourhood, and what is best done with them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ptunfold.geometry.frames import estimate_frames
+from ptunfold.types import FloatArray, Graph, Settings
+from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
+
+_SAMPLE = 200
+_FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
+# Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
+# 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
+_FLAT = 0.005
+# What surfaces leave over of planes' misfit: up to 0.04 on clean data, 0.1 with 0.05 % noise.
+_WELL_FITTED = 0.1
+# Of misfit with few neighbours to that with many: up to 0.58 on clean data, 0.9 or more with noise.
+_NOISY = 0.6
+# Of the first direction off the plane to the last one in it: up to 0.51 with noise that can be
+# dealt with, 0.58 and more on images, tables and volumes; noise loses as neighbourhoods grow.
+_THIN, _THINNER = 0.55, 0.9
+_DENOISE_ROUNDS = 3
+# For each coefficient of a surface. Measured: on thin samples fewer are better.
+_NEIGHBORS, _NEIGHBORS_IN_NOISE = 3, 8
+
+
+def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> str:
+    """Tell flat, smooth, noisy and rough data apart.
+
+    Planes and quadratic surfaces are fitted to neighbourhoods of some points, small and large.
+    What surfaces leave over grows fast with the neighbourhood where it comes from curvature, and
+    not at all where it is noise. Noise also makes a neighbourhood the less thick, relative to its
+    width, the wider it is; data that are no sheet of this dimension are as thick at any width.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The proximity graph.
+    dim : int
+        The dimension of the tangent spaces.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    texture : {"flat", "smooth", "noisy", "rough"}
+        Flat: planes fit. Smooth: surfaces fit. Noisy: a sheet with noise. Rough: neither, because
+        the data are thinly sampled, or of more dimensions than ``dim``.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph
+    >>> from ptunfold.datasets import swiss_roll
+    >>> for noise in (0, 0.002):
+    ...     points = swiss_roll(1000, noise=noise).points
+    ...     print(texture_of(points, build_graph(points), 2))
+    smooth
+    noisy
+    """
+    n_points, n_features = points.shape
+    if n_features == dim:
+        return "flat"
+    nodes = np.random.default_rng(0).choice(n_points, min(_SAMPLE, n_points), replace=False)
+
+    def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> tuple[float, float]:
+        frames = estimate_frames(
+            points,
+            graph,
+            n_neighbors,
+            dim + more,
+            tangent=tangent,
+            nodes=nodes,
+            must_span=False,
+            n_jobs=n_jobs,
+        )
+        values = frames.singular_values
+        widths = np.maximum(values[:, dim - 1], np.finfo(float).tiny)
+        bends = frames.residual * np.sqrt(n_neighbors + 1) / widths
+        thickness = values[:, -1] / widths
+        return float(np.median(frames.residual)), float(np.median(thickness if more else bends))
+
+    _, bend = look(plane_neighbors(dim, n_points))
+    few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
+    if bend < _FLAT:
+        return "flat"
+    if many >= n_points:
+        return "rough"
+    plane, small, large = look(few)[0], look(few, "quadratic")[0], look(many, "quadratic")[0]
+    if small <= _NOISY * large or small <= 0.5 * _WELL_FITTED * plane:
+        return "smooth" if small <= _WELL_FITTED * plane else "rough"
+    thin, thick = look(many, more=1)[1], look(plane_neighbors(dim, n_points), more=1)[1]
+    return "noisy" if thin < max(_THIN, _THINNER * thick) else "rough"
+
+
+def settle(settings: Settings, texture: str, n_points: int) -> Settings:
+    """Fill in what is left to the data.
+
+    ======  =====================================  =========  =====  =======
+    data    edges                                  tangent    step   denoise
+    ======  =====================================  =========  =====  =======
+    flat    ``n_neighbors``                        pca        chord  0
+    smooth  12 d among neighbours of neighbours    quadratic  arc    0
+    noisy   12 d among neighbours of neighbours    robust     arc    3
+    rough   ``n_neighbors``                        pca        chord  0
+    ======  =====================================  =========  =====  =======
+
+    Parameters
+    ----------
+    settings : Settings
+        As they were checked.
+    texture : {"flat", "smooth", "noisy", "rough"}
+        What the data are like.
+    n_points : int
+        The number of points.
+    """
+    dim, is_noisy = settings.intrinsic_dim, texture == "noisy"
+    is_curved = texture in ("smooth", "noisy")
+    tangent, step, denoise = settings.tangent, settings.step, settings.denoise
+    n_near = settings.tangent_neighbors
+    if tangent == "auto":
+        tangent = {"smooth": "quadratic", "noisy": "robust"}.get(texture, "pca")
+    if step == "auto":
+        step = "arc" if is_curved else "chord"
+    if denoise < 0:
+        denoise = _DENOISE_ROUNDS if is_noisy else 0
+    if n_near == 0:
+        n_near = plane_neighbors(dim, n_points)
+        if tangent in SURFACES:
+            share = _NEIGHBORS_IN_NOISE if is_noisy else _NEIGHBORS
+            n_near = max(share * n_coefficients(dim), n_near)
+        n_near = min(n_near, n_points - 1)
+    return replace(
+        settings,
+        tangent=tangent,
+        step=step,
+        denoise=denoise,
+        n_wide=settings.n_wide if is_curved else 0,
+        tangent_neighbors=n_near,
+    )

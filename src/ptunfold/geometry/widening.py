@@ -1,0 +1,129 @@
+"""More edges, for straighter paths, without leaving the sheet."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy import sparse
+
+from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.graph import measure_graph
+from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.kernels.edges import write_in_frames
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.validation import as_points, check_count, check_same_size
+
+_CANDIDATES = 2  # for each edge
+_LEAST_SHADOW = 0.95  # of an edge on a tangent space
+_EDGES_TOGETHER = 8192
+
+
+def widen_graph(
+    points: FloatArray,
+    graph: Graph,
+    frames: Frames,
+    n_neighbors: int,
+    *,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> Graph:
+    """Join points with neighbours of their neighbours.
+
+    More edges make straighter paths, and these are what limits the accuracy on curved data. But
+    the nearest points in space soon belong to another part of a sheet. Of twice ``n_neighbors``
+    points that are nearest on the graph, those nearest in space are joined, unless the edge rises
+    steeply above the tangent space at one of its ends: no edge leads where no short path led, or
+    off the sheet.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The proximity graph.
+    frames : Frames
+        The tangent frames.
+    n_neighbors : int
+        How many neighbours each point is to have, where so many can be reached.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    graph : Graph
+        All edges of ``graph``, and more, with their lengths in space.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph, estimate_frames, widen_graph
+    >>> from ptunfold.datasets import swiss_roll
+    >>> points = swiss_roll(1000).points
+    >>> graph = build_graph(points)
+    >>> wide = widen_graph(points, graph, estimate_frames(points, graph), 24)
+    >>> round(graph.n_edges / 1000), round(wide.n_edges / 1000)
+    (12, 28)
+    """
+    points = as_points(points)
+    check_same_size(len(points), graph.n_points)
+    check_count("n_neighbors", n_neighbors)
+    places = distinct_places(points)
+    firsts = np.flatnonzero(places == np.arange(len(points)))
+    n_candidates = min(_CANDIDATES * n_neighbors, len(points) - 1)
+    heads = np.empty((len(points), min(n_neighbors, n_candidates)), dtype=np.int32)
+    is_new = np.zeros(heads.shape, dtype=bool)
+
+    def handle(block: slice) -> None:
+        nodes = firsts[block]
+        members, _ = find_members(graph, places, nodes, n_candidates)
+        offsets = points[members[:, 1:]] - points[nodes, None]
+        apart = np.einsum("ijk,ijk->ij", offsets, offsets, dtype=np.float64)
+        apart[members[:, 1:] == nodes[:, None]] = np.inf
+        nearest = np.argsort(apart, axis=1, kind="stable")[:, : heads.shape[1]]
+        heads[nodes] = np.take_along_axis(members[:, 1:], nearest, axis=1)
+        is_new[nodes] = np.isfinite(np.take_along_axis(apart, nearest, axis=1))
+
+    run_blocks(
+        handle,
+        cut(len(firsts), max(512, len(firsts) // 64)),
+        n_jobs=n_jobs,
+        description="edges",
+        unit="points",
+        progress=progress,
+    )
+    indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
+    new = _pattern(indptr, heads[is_new])
+    old = _pattern(graph.indptr, graph.indices)
+    new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
+    new = _along(points, new, frames, n_jobs)
+    return measure_graph(points, new + new.T + old, n_jobs)
+
+
+def _along(
+    points: FloatArray, pattern: sparse.csr_array, frames: Frames, n_jobs: int | None
+) -> sparse.csr_array:
+    """Keep the edges that keep close to the tangent spaces at both their ends."""
+    tails, heads = (indices.astype(np.int32) for indices in pattern.nonzero())
+    is_kept = np.empty(len(tails), dtype=bool)
+
+    def handle(block: slice) -> None:
+        shape, dim = tails[block].shape, frames.intrinsic_dim
+        overlaps, lengths = np.empty((*shape, dim, dim)), np.empty(shape)
+        there, here = np.empty((*shape, dim)), np.empty((*shape, dim))
+        write_in_frames(
+            points, frames.vectors, tails[block], heads[block], overlaps, there, here, lengths
+        )
+        shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
+        is_kept[block] = shadow >= _LEAST_SHADOW * lengths
+
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    pattern.data = is_kept.astype(np.int8)
+    pattern.eliminate_zeros()
+    return pattern
+
+
+def _pattern(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
+    n_points = len(indptr) - 1
+    marks = np.ones(len(indices), dtype=np.int8)
+    return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
