@@ -190,9 +190,10 @@ def test_free_memory_is_known():
 def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, n_features):
     data = swiss_roll(800, n_features=n_features, seed=4)
     points = np.random.default_rng(0).permutation(data.points)
-    plain = PTU(n_landmarks=n_landmarks, n_neighbors=12).fit(points)
+    options = {"n_neighbors": 12, "prune": None}
+    plain = PTU(n_landmarks=n_landmarks, **options).fit(points)
     monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
-    ordered = PTU(n_landmarks=n_landmarks, n_neighbors=12).fit(points)
+    ordered = PTU(n_landmarks=n_landmarks, **options).fit(points)
     assert ordered._geometry.order is not None
     for name in ("indptr", "indices", "lengths"):
         np.testing.assert_array_equal(getattr(ordered.graph_, name), getattr(plain.graph_, name))
@@ -200,8 +201,9 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, 
     np.testing.assert_allclose(planes[1], planes[0], atol=1e-9)
     np.testing.assert_allclose(ordered.frames_.residual, plain.frames_.residual, atol=1e-9)
     np.testing.assert_allclose(
-        np.linalg.norm(ordered.connection_.steps, axis=1), plain.graph_.lengths, rtol=1e-9
+        *(np.linalg.norm(m.connection_.steps, axis=1) for m in (ordered, plain)), rtol=1e-9
     )
+    np.testing.assert_array_equal(ordered.shortcuts_, plain.shortcuts_)
     if n_landmarks is None:
         np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-8)
     assert difference(ordered.embedding_, plain.embedding_) < 0.02
@@ -211,7 +213,7 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, 
     np.testing.assert_allclose(ordered.distances([5, 9]), plain.distances([5, 9]), rtol=1e-9)
     np.testing.assert_allclose(ordered.distances(), plain.distances(), rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(
-        geodesic_distances(points, sources=[4], n_neighbors=12), plain.distances([4]), rtol=1e-9
+        geodesic_distances(points, sources=[4], **options), plain.distances([4]), rtol=1e-9
     )
     matrix = plain.graph_.to_sparse()
     again = PTU(n_landmarks=n_landmarks).fit(points, graph=matrix)

@@ -248,7 +248,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        self.shortcuts_ = geometry.given(geometry.shortcuts)
+        shortcuts = np.sort(geometry.given(geometry.shortcuts), axis=1)
+        self.shortcuts_ = shortcuts[np.lexsort(shortcuts.T[::-1])]
         self.texture_ = geometry.texture
         self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.

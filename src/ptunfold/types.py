@@ -222,8 +222,8 @@ class Placement:
         Of a new point: its distance off the tangent planes around it. Of a point of the embedding:
         its distance from the nearest fitted one there.
     is_outside : (n_new,) bool
-        Farther from the nearest fitted point than twice the way from that one to the farthest of
-        its neighbours; the coordinates are an extrapolation.
+        Farther from the nearest fitted point than two and a half times the mean way from that one
+        to its neighbours; the coordinates are an extrapolation.
     """
 
     coordinates: FloatArray

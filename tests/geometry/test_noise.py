@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from sklearn.datasets import load_digits
 
 from ptunfold import PTU, build_graph, pipeline
 from ptunfold.datasets import (
@@ -12,7 +13,8 @@ from ptunfold.datasets import (
     spherical_cap,
     swiss_roll,
 )
-from ptunfold.geometry.noise import is_noisy, move_to_surface
+from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.texture import texture_of
 
 CLEAN = {
     "flat": flat_square(800),
@@ -29,19 +31,60 @@ CLEAN = {
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_curvature_is_not_noise(name, dtype):
     points = CLEAN[name].points.astype(dtype)
-    assert not is_noisy(points, build_graph(points), 2)
+    expected = "flat" if name == "flat" else "smooth"
+    assert texture_of(points, build_graph(points), 2) == expected
 
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("noise", [0.001, 0.01, 0.03])
 def test_noise_is_noise(noise, seed):
     for data in (swiss_roll(1500, noise=noise, seed=seed), petals(1600, noise=noise, seed=seed)):
-        assert is_noisy(data.points, build_graph(data.points), 2)
+        assert texture_of(data.points, build_graph(data.points), 2) == "noisy"
+
+
+def test_noise_in_many_dimensions():
+    points = swiss_roll(1500, n_features=50).points
+    points += 0.1 * np.random.default_rng(0).standard_normal(points.shape)
+    assert texture_of(points, build_graph(points), 2) == "noisy"
+
+
+def test_what_is_no_sheet_is_rough():
+    rng = np.random.default_rng(0)
+    for points in (rng.random((800, 3)), rng.standard_normal((600, 8)), load_digits().data):
+        assert texture_of(points, build_graph(points), 2) == "rough"
+
+
+def test_a_solid_is_flat_in_its_own_space():
+    points = np.random.default_rng(0).random((300, 3))
+    assert texture_of(points, build_graph(points), 3) == "flat"
 
 
 def test_too_few_points_to_tell():
     points = swiss_roll(40, noise=0.01).points
-    assert not is_noisy(points, build_graph(points), 2)
+    assert texture_of(points, build_graph(points), 2) == "rough"
+
+
+def test_the_texture_settles_what_is_left_open():
+    flat, smooth = flat_square(500).points, s_with_hole(1500).points
+    noisy = swiss_roll(1500, noise=0.01).points
+    models = {points.tobytes(): PTU(n_landmarks=20).fit(points) for points in (flat, smooth, noisy)}
+    for points, texture, tangent, n_tangent, step, denoise, is_wide in (
+        (flat, "flat", "pca", 15, "chord", 0, False),
+        (smooth, "smooth", "quadratic", 18, "arc", 0, True),
+        (noisy, "noisy", "robust", 48, "arc", 3, True),
+    ):
+        model = models[points.tobytes()]
+        assert model.texture_ == texture
+        explicit = PTU(
+            tangent=tangent,
+            tangent_neighbors=n_tangent,
+            step=step,
+            denoise=denoise,
+            prune="shortcuts",
+            n_landmarks=20,
+        ).fit(points)
+        np.testing.assert_array_equal(model.embedding_, explicit.embedding_)
+        assert (model.graph_.n_edges > 20 * len(points)) == is_wide
 
 
 def test_copies_stay_together():
@@ -62,9 +105,8 @@ def roll_error(model, data):
 @pytest.mark.parametrize("noise", [0.005, 0.02])
 def test_the_error_falls_by_half(noise, seed):
     data = swiss_roll(2000, noise=noise, seed=seed)
-    options = {"tangent": "quadratic", "tangent_neighbors": 48, "step": "arc", "n_jobs": 2}
-    plain = PTU(tangent_neighbors=40, n_jobs=2).fit(data.points)
-    denoised = PTU(denoise="auto", **options).fit(data.points)
+    plain = PTU(tangent="pca", tangent_neighbors=40, denoise=0, n_jobs=2).fit(data.points)
+    denoised = PTU(n_jobs=2).fit(data.points)
     assert roll_error(denoised, data) < 0.6 * roll_error(plain, data)
     np.testing.assert_array_equal(denoised.transform(data.points), denoised.embedding_)
     # The way back leads to the surface, nearer to the truth than the points.
@@ -105,5 +147,5 @@ def test_quadratic_tangents_need_neighbours():
 def test_wrong_values():
     with pytest.raises(ValueError, match="denoise=-1 is not known; pass how often, 0 for never"):
         PTU(denoise=-1).fit(flat_square(50).points)
-    with pytest.raises(ValueError, match="tangent='plane' is not known; choose one of \"pca\""):
+    with pytest.raises(ValueError, match="tangent='plane' is not known; choose one of \"auto\""):
         PTU(tangent="plane").fit(flat_square(50).points)

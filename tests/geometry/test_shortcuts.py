@@ -57,38 +57,71 @@ def test_planted_shortcuts_are_found(seed):
     assert pruned.n_edges == planted.n_edges - 2 * len(tails)
 
 
-def test_an_edge_without_any_way_around():
-    points = np.random.default_rng(0).random((400, 2))
-    points[200:] += [1.5, 0]
+def joined(points, pairs):
+    """Build the graph of neighbours with some edges more."""
     graph = build_graph(points)
     once = graph.tails < graph.indices
-    joined = graph_from_edges(
-        400,
-        np.append(graph.tails[once], 3),
-        np.append(graph.indices[once], 250),
-        np.append(graph.lengths[once], np.linalg.norm(points[3] - points[250])),
+    tails, heads = np.transpose(pairs)
+    return graph_from_edges(
+        len(points),
+        np.concatenate((graph.tails[once], tails)),
+        np.concatenate((graph.indices[once], heads)),
+        np.concatenate(
+            (graph.lengths[once], np.linalg.norm(points[tails] - points[heads], axis=1))
+        ),
     )
-    tails, heads = find_shortcuts(joined)
-    assert (3, 250) in set(zip(tails.tolist(), heads.tolist(), strict=True))
+
+
+def test_the_only_way_is_no_shortcut():
+    angle, across = np.random.default_rng(0).uniform((0.5, 0), (5.8, 1), (500, 2)).T
+    angle.sort()
+    band = np.column_stack((np.cos(angle), np.sin(angle), across))
+    assert [0, 499] in np.transpose(find_shortcuts(joined(band, [(0, 499)]))).tolist()
+    band[250:, 0] += 2  # two halves, with nothing else between them
+    assert [0, 499] not in np.transpose(find_shortcuts(joined(band, [(0, 499)]))).tolist()
 
 
 @pytest.mark.parametrize("noise", [0.028, 0.032])
 def test_noise_that_breaks_everything_else(noise):
-    errors = {"plain": [], "pruned": []}
-    careful = {"denoise": 2, "prune": "shortcuts", "tangent": "quadratic", "step": "arc"}
+    errors = {"plain": [], "default": []}
+    paper = {"n_neighbors": 10, "tangent": "pca", "step": "chord", "denoise": 0, "prune": None}
     for seed in range(5):
         data = swiss_roll(2000, noise=noise, seed=seed)
-        for name, options in (("plain", {}), ("pruned", careful)):
-            model = PTU(tangent_neighbors=48, n_jobs=2, **options).fit(data.points)
+        for name, options in (("plain", {**paper, "tangent_neighbors": 40}), ("default", {})):
+            model = PTU(n_jobs=2, **options).fit(data.points)
             exact = data.coordinates - data.coordinates.mean(axis=0)
             left, _, right = np.linalg.svd(model.embedding_.T @ exact)
             off = np.linalg.norm(model.embedding_ @ left @ right - exact)
             errors[name].append(off / np.linalg.norm(exact))
-    assert np.median(errors["pruned"]) < 0.05
-    assert max(errors["pruned"]) < 0.15
+    assert np.median(errors["default"]) < 0.05
+    assert max(errors["default"]) < 0.15
     assert max(errors["plain"]) > 0.5
 
 
+def test_they_are_reported_whether_dropped_or_not():
+    points = swiss_roll(2000, noise=0.032, seed=2).points
+    kept, dropped = (
+        PTU(n_neighbors=10, prune=prune, denoise=0, n_landmarks=10).fit(points)
+        for prune in (None, "auto")
+    )
+    np.testing.assert_array_equal(kept.shortcuts_, dropped.shortcuts_)
+    lengths = kept.graph_.to_sparse()[*kept.shortcuts_.T]
+    assert len(lengths) > 5
+    assert (lengths > 0).all()
+    assert dropped.graph_.to_sparse()[*kept.shortcuts_.T].sum() == 0
+
+
+def test_a_graph_of_ones_own_is_kept_unless_asked():
+    points = swiss_roll(1000, noise=0.032, seed=2).points
+    graph = build_graph(points)
+    kept = PTU(n_landmarks=10).fit(points, graph=graph)
+    assert kept.graph_.n_edges == graph.n_edges
+    pruned = PTU(n_landmarks=10, prune="shortcuts").fit(points, graph=graph)
+    assert pruned.graph_.n_edges == graph.n_edges - 2 * len(kept.shortcuts_)
+
+
 def test_wrong_value():
-    with pytest.raises(ValueError, match="prune='all' is not known; choose one of \"shortcuts\""):
+    with pytest.raises(
+        ValueError, match='prune=\'all\' is not known; choose one of "auto", "shortcuts"'
+    ):
         PTU(prune="all").fit(s_with_hole(100).points)

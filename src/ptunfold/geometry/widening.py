@@ -63,7 +63,7 @@ def widen_graph(
     >>> graph = build_graph(points)
     >>> wide = widen_graph(points, graph, estimate_frames(points, graph), 24)
     >>> round(graph.n_edges / 1000), round(wide.n_edges / 1000)
-    (12, 28)
+    (11, 26)
     """
     points = as_points(points)
     check_same_size(len(points), graph.n_points)
