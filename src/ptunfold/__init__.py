@@ -3,6 +3,7 @@
 from ptunfold.distances import geodesic_distances
 from ptunfold.embedding.classical import classical_mds
 from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.variants import additive_constant, additive_mds, stress_mds
 from ptunfold.estimator import PTU
 from ptunfold.geodesics.distances import graph_distances, transport_distances
 from ptunfold.geodesics.paths import unfold_path
@@ -36,6 +37,8 @@ __all__ = [
     "Orientation",
     "Path",
     "Placement",
+    "additive_constant",
+    "additive_mds",
     "build_graph",
     "classical_mds",
     "connect",
@@ -47,6 +50,7 @@ __all__ = [
     "graph_from_matrix",
     "landmark_mds",
     "orient",
+    "stress_mds",
     "transport_distances",
     "unfold_path",
     "widen_graph",

@@ -96,6 +96,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmarks : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
+    mds : {"classical", "stress", "robust", "additive"}, default="classical"
+        How all distances become coordinates: by classical scaling; by the least squares of the
+        differences of distances, those whose two directions disagree counting less; the same with
+        a share of wrong distances left out of account; or classically after the least constant was
+        added that makes all eigenvalues positive (kernel Isomap). All but the first are meant for
+        a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
@@ -168,6 +174,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         prune: str | None = "auto",
         n_landmarks: Any = "auto",
         landmarks: str = "maxmin",
+        mds: str = "classical",
         disconnected: str = "bridge",
         search: str = "auto",
         n_jobs: int | None = None,
@@ -187,6 +194,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.prune = prune
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
+        self.mds = mds
         self.disconnected = disconnected
         self.search = search
         self.n_jobs = n_jobs
@@ -240,10 +248,17 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             points,
             settings,
             self.n_components,
-            self.n_jobs,
+            mds=self.mds,
+            n_jobs=self.n_jobs,
         )
         geometry, embedding, self.landmarks_ = unfold(
-            points, settings, self.n_components, plan, n_jobs=self.n_jobs, progress=self.progress
+            points,
+            settings,
+            self.n_components,
+            plan,
+            mds=self.mds,
+            n_jobs=self.n_jobs,
+            progress=self.progress,
         )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues

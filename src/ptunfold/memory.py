@@ -92,6 +92,11 @@ def bytes_of_all_distances(n_points: int, itemsize: int) -> int:
     return int(0.55 * n_points**2 * itemsize)
 
 
+def bytes_of_variants(n_points: int) -> int:
+    """Estimate what scaling other than classical takes: several arrays of all distances."""
+    return 56 * n_points**2
+
+
 def bytes_of_landmark_distances(n_points: int, n_landmarks: int, itemsize: int) -> int:
     """Estimate what the distances from landmarks take, and their embedding."""
     return n_points * (n_landmarks * itemsize + 64)

@@ -40,6 +40,7 @@ def unfold(
     n_components: int,
     landmarks: LandmarkPlan | None = None,
     *,
+    mds: str = "classical",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> tuple[Geometry, Embedding, IntArray]:
@@ -55,6 +56,8 @@ def unfold(
         The number of output coordinates.
     landmarks : LandmarkPlan, optional
         Use distances from some points only; from all by default.
+    mds : {"classical", "stress", "robust", "additive"}
+        How all distances become coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -78,7 +81,9 @@ def unfold(
         how: dict[str, Any] = {"dtype": points.dtype, "n_jobs": n_jobs, "progress": progress}
         share = share_of_landmarks(landmarks, geometry, nodes, n_embedded, n_components)
         if share is None:
-            pieces.append(embed_by_all_distances(geometry.connection, nodes, n_components, **how))
+            pieces.append(
+                embed_by_all_distances(geometry.connection, nodes, n_components, mds=mds, **how)
+            )
         else:
             piece, chosen = embed_by_landmarks(
                 geometry.connection, nodes, n_components, share, **how

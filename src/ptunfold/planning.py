@@ -9,11 +9,12 @@ from ptunfold.memory import (
     bytes_of_all_distances,
     bytes_of_connection,
     bytes_of_landmark_distances,
+    bytes_of_variants,
     free_bytes,
     in_words,
 )
 from ptunfold.types import FloatArray, LandmarkPlan, Settings
-from ptunfold.validation import check_landmarks
+from ptunfold.validation import MDS, check_choice, check_landmarks
 
 MOST_FULL = 20_000
 AUTO_LANDMARKS = 100
@@ -27,6 +28,8 @@ def plan_landmarks(
     points: FloatArray,
     settings: Settings,
     n_components: int,
+    *,
+    mds: str = "classical",
     n_jobs: int | None = None,
 ) -> LandmarkPlan | None:
     """Decide how a fit is done: None for the distances between all points.
@@ -41,6 +44,8 @@ def plan_landmarks(
         How the connection is laid, checked.
     n_components : int
         The number of output coordinates.
+    mds : str
+        How all distances become coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -51,9 +56,17 @@ def plan_landmarks(
     """
     n_points, itemsize = len(points), points.dtype.itemsize
     plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
+    check_choice("mds", mds, MDS)
     free = free_bytes()
     connection = bytes_of_connection(points, settings, n_jobs)
     full = connection + bytes_of_all_distances(n_points, itemsize)
+    if mds != "classical":
+        if isinstance(plan, LandmarkPlan):
+            raise ValueError(
+                f'mds="{mds}" needs the distances between all points; pass n_landmarks=None, or '
+                'mds="classical" with landmarks'
+            )
+        plan, full = None, connection + bytes_of_variants(n_points)
     if isinstance(plan, str):
         is_small = n_points <= MOST_FULL
         if is_small and full <= _COMFORTABLE * free:
@@ -74,6 +87,8 @@ def plan_landmarks(
     if plan is None:
         needed, what = full, f"the distances between all {n_points} points"
         remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
+        if mds != "classical":
+            what, remedy = f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     else:
         needed = connection + bytes_of_landmark_distances(n_points, plan.count, itemsize)
         what = f"{plan.count} landmarks of {n_points} points"

@@ -56,7 +56,14 @@ def classical_mds(
     >>> classical_mds(np.array(square), n_components=2).eigenvalues
     array([1., 1.])
     """
-    distances = np.array(distances, copy=not overwrite or None, order="C")
+    distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
+    symmetrize(distances, squared=True, n_jobs=n_jobs)
+    return scale_squares(bands_of(distances), n_components, n_jobs=n_jobs, progress=progress)
+
+
+def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
+    """Check a matrix of distances and how many coordinates are wanted from it."""
+    distances = np.asarray(distances, order="C")
     if distances.dtype not in (np.float32, np.float64):
         distances = distances.astype(np.float64)
     n_points = len(distances)
@@ -68,8 +75,7 @@ def classical_mds(
     check_n_components(n_components, n_points)
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
-    symmetrize(distances, squared=True, n_jobs=n_jobs)
-    return scale_squares(bands_of(distances), n_components, n_jobs=n_jobs, progress=progress)
+    return distances
 
 
 def scale_squares(

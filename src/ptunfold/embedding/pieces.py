@@ -10,8 +10,9 @@ from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.variants import scale_one_way
 from ptunfold.geodesics.arrangement import arrange, restrict
-from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.distances import distances_among, squared_distances
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.types import Connection, Embedding, Geometry, IntArray, LandmarkPlan
 
@@ -21,11 +22,12 @@ def embed_by_all_distances(
     nodes: IntArray,
     n_components: int,
     *,
+    mds: str = "classical",
     dtype: DTypeLike,
     n_jobs: int | None,
     progress: bool,
 ) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling.
+    """Embed one component: all squared distances, then classical scaling or a variant.
 
     Parameters
     ----------
@@ -35,9 +37,15 @@ def embed_by_all_distances(
         All nodes of the component.
     n_components : int
         The number of output coordinates.
+    mds : {"classical", "stress", "robust", "additive"}
+        How distances become coordinates.
     dtype, n_jobs, progress
         As in :func:`ptunfold.transport_distances`.
     """
+    how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
+    if mds != "classical" and len(nodes) > n_components + 1:
+        one_way = distances_among(connection, nodes, is_one_way=True, **how)
+        return scale_one_way(one_way, n_components, mds, progress)
     arrangement = arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
@@ -45,13 +53,7 @@ def embed_by_all_distances(
     # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
     n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
     if n_filled:
-        squares = squared_distances(
-            arrangement.connection,
-            arrangement.position[order],
-            dtype=dtype,
-            n_jobs=n_jobs,
-            progress=progress,
-        )
+        squares = squared_distances(arrangement.connection, arrangement.position[order], **how)
         embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues

@@ -97,6 +97,7 @@ def distances_among(
     connection: Connection,
     nodes: IntArray,
     *,
+    is_one_way: bool = False,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -109,6 +110,8 @@ def distances_among(
         Rotations and steps on the edges of the graph.
     nodes : (n_nodes,) int
         All nodes of one component; the matrix has their order.
+    is_one_way : bool
+        Leave the estimates of the two directions as they are; else both become their mean.
     dtype, n_jobs, progress
         As in :func:`transport_distances`.
     """
@@ -120,7 +123,8 @@ def distances_among(
         rows_of.write(block, distances, 0)
 
     run_blocks(write, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
-    symmetrize(distances, n_jobs=n_jobs)
+    if not is_one_way:
+        symmetrize(distances, n_jobs=n_jobs)
     return distances
 
 

@@ -17,6 +17,7 @@ TANGENT_CENTERS = ("mean", "point")
 STEPS = ("projection", "chord", "arc")
 SEARCHES = ("auto", "exact", "approximate")
 PRUNES = ("auto", "shortcuts")
+MDS = ("classical", "stress", "robust", "additive")
 LANDMARKS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 

@@ -1,0 +1,280 @@
+"""Multidimensional scaling where classical scaling is not what is wanted."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from scipy.linalg import cho_factor, cho_solve, eigvalsh
+from scipy.sparse.linalg import LinearOperator, eigs
+from scipy.spatial.distance import cdist
+from sklearn.utils.extmath import svd_flip
+
+from ptunfold.embedding.classical import as_distances, classical_mds
+from ptunfold.progress import stage
+from ptunfold.types import Embedding, FloatArray
+from ptunfold.validation import check_n_components
+
+_MOST_ROUNDS = 500
+_SETTLED = 1e-6  # of the size of the embedding, for a round
+_FAR = 3.0  # standard deviations
+_TRIANGLES = 50  # looked at for each distance
+_WRONG = 0.2  # the share of them that wrong distances may spoil
+
+
+def stress_mds(
+    distances: FloatArray,
+    n_components: int = 2,
+    *,
+    weights: FloatArray | None = None,
+    is_robust: bool = False,
+    progress: bool = False,
+) -> Embedding:
+    """Find coordinates whose distances differ least from the given ones, by majorisation (SMACOF).
+
+    Classical scaling compares inner products, in which long distances count most. Stress compares
+    the distances themselves, and can trust some more than others. It takes a few n × n arrays and
+    some hundred passes over them: it is meant for a few thousand points.
+
+    Parameters
+    ----------
+    distances : (n_points, n_points)
+        Finite. Of two one-way distances the mean is used.
+    n_components : int
+        The number of coordinates.
+    weights : (n_points, n_points), optional
+        How much each distance counts; not negative. Equal by default.
+    is_robust : bool
+        Leave distances out of account, round by round, that are more than three standard
+        deviations off.
+    progress : bool
+        Show a progress bar.
+
+    Returns
+    -------
+    embedding : Embedding
+        Centred coordinates along their principal axes, and their sums of squares.
+
+    Examples
+    --------
+    One distance is wrong:
+
+    >>> import numpy as np
+    >>> from scipy.spatial.distance import cdist
+    >>> from ptunfold import classical_mds, stress_mds
+    >>> points = np.random.default_rng(0).random((100, 2))
+    >>> distances = cdist(points, points)
+    >>> distances[0, 1] = distances[1, 0] = 3
+    >>> for embedding in (classical_mds(distances), stress_mds(distances, is_robust=True)):
+    ...     found = cdist(embedding.coordinates, embedding.coordinates)
+    ...     print(np.abs(found - cdist(points, points)).max().round(3))
+    0.726
+    0.022
+    """
+    exact = as_distances(distances, n_components).astype(np.float64)
+    exact = 0.5 * (exact + exact.T)
+    solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
+    places = _start(_within_triangles(exact) if is_robust else exact, n_components)
+    with stage("embedding", None, "passes", progress) as bar:
+        for trim in (_clip, _leave_out) if is_robust else (None,):
+            places = _majorize(exact, weights, places, solve, trim, bar)
+    left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
+    coordinates = svd_flip(left, None)[0] * values
+    return Embedding(coordinates.astype(np.asarray(distances).dtype, copy=False), values**2)
+
+
+def _majorize(
+    exact: FloatArray,
+    weights: FloatArray | None,
+    places: FloatArray,
+    solve: Callable[[FloatArray], FloatArray],
+    trim: Callable[[FloatArray], FloatArray] | None,
+    bar: Any,
+) -> FloatArray:
+    """Move points until they rest; ``trim`` makes little of differences that are too large."""
+    size, ahead, speed = np.linalg.norm(places), places, 1.0
+    for _ in range(_MOST_ROUNDS):
+        found = cdist(ahead, ahead)
+        wanted = exact if trim is None else found + trim(exact - found)
+        ratios = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+        if weights is not None:
+            ratios *= weights
+        moved = solve(ratios.sum(axis=1)[:, None] * ahead - ratios @ ahead)
+        bar.update(1)
+        change = np.linalg.norm(moved - ahead)
+        if change <= _SETTLED * size:
+            return moved
+        # Majorisation goes straight on in small steps: it is let run ahead (Nesterov), until that
+        # leads back.
+        if np.vdot(ahead - moved, moved - places) > 0:
+            speed = 1.0
+        faster = 0.5 * (1 + np.sqrt(1 + 4 * speed**2))
+        ahead = moved + (speed - 1) / faster * (moved - places)
+        places, speed = moved, faster
+    warnings.warn(
+        f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds",
+        stacklevel=3,
+    )
+    return places
+
+
+def _clip(off: FloatArray) -> FloatArray:
+    """Cut differences off at a standard deviation, so that all but the far ones set the places."""
+    largest = 1.4826 * np.median(np.abs(off))
+    return np.clip(off, -largest, largest)
+
+
+def _leave_out(off: FloatArray) -> FloatArray:
+    """Leave out differences of more than a few standard deviations."""
+    return np.where(np.abs(off) > _FAR * 1.4826 * np.median(np.abs(off)), 0, off)
+
+
+def _start(exact: FloatArray, n_components: int) -> FloatArray:
+    """Start from classical scaling; dimensions that it does not see start a little off zero."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        places = np.array(classical_mds(exact, n_components).coordinates)
+    is_flat = ~places.any(axis=0)
+    spread = 1e-3 * np.abs(places).max()
+    noise = np.random.default_rng(0).standard_normal((len(exact), is_flat.sum()))
+    places[:, is_flat] = spread * noise
+    return places
+
+
+def _within_triangles(exact: FloatArray) -> FloatArray:
+    """Bring distances that break most triangles they are a side of to where they break few."""
+    n_points = len(exact)
+    sample = np.random.default_rng(0).choice(n_points, min(_TRIANGLES, n_points), replace=False)
+    repaired = np.empty_like(exact)
+    for row in range(n_points):
+        one, other = exact[row, sample, None], exact[sample]
+        shortest = np.quantile(np.abs(one - other), 1 - _WRONG, axis=0)
+        longest = np.quantile(one + other, _WRONG, axis=0)
+        repaired[row] = np.clip(exact[row], np.minimum(shortest, longest), longest)
+    np.fill_diagonal(repaired, 0)
+    return 0.5 * (repaired + repaired.T)
+
+
+def _mean_pull(pull: FloatArray) -> FloatArray:
+    return pull / len(pull)
+
+
+def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray], FloatArray]:
+    """Return the solver of the weighted Laplacian, which is singular for shifts only."""
+    weights = np.asarray(weights, dtype=np.float64)
+    is_fine = weights.shape == (n_points, n_points) and np.isfinite(weights).all()
+    if not is_fine or (weights < 0).any() or not np.allclose(weights, weights.T):
+        raise ValueError(
+            f"weights of shape {weights.shape} are not a symmetric matrix of {n_points} rows "
+            "without negative numbers; pass one weight for each distance"
+        )
+    laplacian = np.diag(weights.sum(axis=1)) - weights
+    try:
+        factor = cho_factor(laplacian + weights.mean())
+    except np.linalg.LinAlgError as error:
+        raise ValueError(
+            "weights are 0 between parts of the points, which have no place relative to each "
+            "other then; pass small weights instead"
+        ) from error
+    return lambda pull: cho_solve(factor, pull)
+
+
+def additive_constant(distances: FloatArray) -> float:
+    """Find the least number that makes distances those of some points when it is added to them.
+
+    Kernel Isomap adds it, so that no eigenvalue is negative (Cailliez's solution).
+
+    Parameters
+    ----------
+    distances : (n_points, n_points)
+        Finite. Of two one-way distances the mean is used.
+
+    Returns
+    -------
+    constant : float
+        0 if they are already.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import additive_constant
+    >>> print(f"{additive_constant(np.array([[0, 1, 3], [1, 0, 1], [3, 1, 0]])):.3f}")
+    1.000
+    """
+    exact = as_distances(distances, 1).astype(np.float64)
+    exact = 0.5 * (exact + exact.T)
+    n_points = len(exact)
+    plain, squared = (_centre(-0.5 * exact**power) for power in (1, 2))
+
+    def multiply(vector: FloatArray) -> FloatArray:
+        first, second = vector.ravel()[:n_points], vector.ravel()[n_points:]
+        return np.concatenate((2 * (squared @ second), -first - 4 * (plain @ second)))
+
+    lowest = eigvalsh(squared, subset_by_index=(0, 0))[0]
+    if lowest >= -1e-9 * np.abs(squared).max() * n_points:
+        return 0.0
+    if n_points <= 50:  # too small for the iteration
+        matrix = np.stack([multiply(row) for row in np.eye(2 * n_points)], axis=1)
+        largest = np.linalg.eigvals(matrix).real.max()
+    else:
+        operator = LinearOperator((2 * n_points, 2 * n_points), matvec=multiply, dtype=np.float64)
+        start = np.random.default_rng(0).standard_normal(2 * n_points)
+        largest = eigs(
+            operator, k=1, which="LR", v0=start, ncv=50, tol=1e-10, return_eigenvectors=False
+        ).real.max()
+    return max(float(largest), 0.0)
+
+
+def additive_mds(distances: FloatArray, n_components: int = 2) -> Embedding:
+    """Scale distances classically after adding the least constant that makes them Euclidean.
+
+    Parameters
+    ----------
+    distances : (n_points, n_points)
+        Finite. Of two one-way distances the mean is used.
+    n_components : int
+        The number of coordinates.
+
+    Returns
+    -------
+    embedding : Embedding
+        Coordinates and eigenvalues, none of them negative.
+    """
+    longer = distances + np.asarray(additive_constant(distances), dtype=distances.dtype)
+    np.fill_diagonal(longer, 0)
+    return classical_mds(longer, n_components, overwrite=True)
+
+
+def _centre(matrix: FloatArray) -> FloatArray:
+    centred = matrix - matrix.mean(axis=0)
+    return centred - centred.mean(axis=1, keepdims=True)
+
+
+def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bool) -> Embedding:
+    """Embed by distances of which each stands for one direction.
+
+    Parameters
+    ----------
+    one_way : (n_points, n_points)
+        The estimates from each point to each.
+    n_components : int
+        The number of coordinates.
+    mds : {"stress", "robust", "additive"}
+        Which variant. With "stress" distances count the less the more the two directions disagree.
+    progress : bool
+        Show a progress bar.
+    """
+    check_n_components(n_components, len(one_way))
+    if mds == "additive":
+        return additive_mds(one_way, n_components)
+    weights = None
+    if mds == "stress":
+        disagreement = np.abs(one_way - one_way.T)
+        typical = np.mean(disagreement)
+        if typical > 1e-9 * one_way.max():  # arcs are the same both ways
+            weights = 1 / (1 + np.square(disagreement / typical))
+    return stress_mds(
+        one_way, n_components, weights=weights, is_robust=mds == "robust", progress=progress
+    )

@@ -1,0 +1,83 @@
+"""More edges, none of them off the sheet."""
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU, build_graph, estimate_frames, widen_graph
+from ptunfold.datasets import flat_square, s_uneven, spherical_cap, swiss_roll
+
+
+def widened(points, n_neighbors, **options):
+    graph = build_graph(points)
+    frames = estimate_frames(points, graph)
+    return graph, widen_graph(points, graph, frames, n_neighbors, **options)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_on_a_flat_sheet_they_are_the_nearest(dtype):
+    points = flat_square(500).points.astype(dtype)
+    _, wide = widened(points, 24)
+    nearest = build_graph(points, 24)
+    keys = [set((g.tails * 500 + g.indices).tolist()) for g in (wide, nearest)]
+    # All but those that cannot be reached over few edges of the narrow graph.
+    assert len(keys[0] & keys[1]) > 0.99 * len(keys[1])
+    assert (wide.lengths[wide.reverse] == wide.lengths).all()
+    np.testing.assert_allclose(
+        wide.lengths, np.linalg.norm(points[wide.tails] - points[wide.indices], axis=1), rtol=1e-5
+    )
+
+
+def test_every_old_edge_stays_and_threads_do_not_matter():
+    points = swiss_roll(900).points
+    graph, wide = widened(points, 24)
+    keys = [set((g.tails * 900 + g.indices).tolist()) for g in (graph, wide)]
+    assert keys[0] < keys[1]
+    _, again = widened(points, 24, n_jobs=2)
+    np.testing.assert_array_equal(again.indices, wide.indices)
+    np.testing.assert_array_equal(again.lengths, wide.lengths)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_edge_leaves_the_sheet(seed):
+    """As many nearest neighbours in space would join the windings of a thin sample."""
+    data = swiss_roll(700, seed=seed)
+
+    def count_jumps(graph):
+        apart = data.coordinates[graph.tails] - data.coordinates[graph.indices]
+        return int((np.linalg.norm(apart, axis=1) > 2 * graph.lengths).sum())
+
+    graph, wide = widened(data.points, 30)
+    assert count_jumps(build_graph(data.points, 30)) > 20
+    assert count_jumps(wide) <= count_jumps(graph)
+
+
+def test_copies_and_few_points():
+    points = np.repeat(flat_square(40).points, 3, axis=0)
+    graph = build_graph(points)
+    frames = estimate_frames(points, graph)
+    wide = widen_graph(points, graph, frames, 1000)
+    distinct = wide.indices[np.isin(wide.tails, np.arange(0, 120, 3))]
+    assert len(distinct[distinct % 3 == 0]) == 40 * 39
+    with pytest.raises(ValueError, match="n_neighbors=0 is not a positive whole number"):
+        widen_graph(points, graph, frames, 0)
+
+
+def test_straighter_paths_are_truer():
+    errors = []
+    data = spherical_cap(800, angle=60, sampling="random", seed=1)
+    exact = data.distances()
+    for n_neighbors in (10, "auto"):
+        found = PTU(n_neighbors=n_neighbors).fit(data.points).distances()
+        errors.append(np.abs(found - exact).mean())
+    assert errors[1] < 0.6 * errors[0]
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+def test_only_graphs_built_here_are_widened():
+    points = s_uneven(800).points
+    narrow = PTU(n_neighbors=10).fit(points).graph_.n_edges
+    assert PTU().fit(points).graph_.n_edges > 1.5 * narrow
+    for options in ({"graph": "mutual"}, {"graph": "radius", "radius": 0.5}):
+        own = PTU(**options, disconnected="largest")
+        kind = build_graph(points, 10, graph=options["graph"], radius=options.get("radius"))
+        assert own.fit(points).graph_.n_edges <= kind.n_edges
