@@ -15,11 +15,25 @@ from ptunfold import (
     build_graph,
     connect,
     estimate_frames,
+    find_shortcuts,
+    widen_graph,
 )
 from ptunfold.datasets import swiss_roll
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geometry.shortcuts import without_edges
+from ptunfold.geometry.texture import texture_of
+
+# What the paper does, with its length rescaling.
+PLAIN = {
+    "n_neighbors": 10,
+    "tangent_neighbors": 15,
+    "tangent": "pca",
+    "step": "chord",
+    "denoise": 0,
+    "prune": None,
+}
 
 
 def resident_bytes():
@@ -54,12 +68,19 @@ def all_distances(connection, points, jobs):
 
 
 def stages(points, jobs):
-    """Wall seconds of each stage, and the connection."""
+    """Wall seconds of each stage of a default fit to smooth data, and the connection."""
     seconds = {}
     graph, seconds["graph"], _ = timed(lambda: build_graph(points, 10, n_jobs=jobs))
-    frames, seconds["frames"], _ = timed(lambda: estimate_frames(points, graph, 15, 2, n_jobs=jobs))
+    shortcuts, seconds["shortcuts"], _ = timed(lambda: find_shortcuts(graph, n_jobs=jobs))
+    graph = without_edges(graph, *shortcuts)
+    texture, seconds["texture"], _ = timed(lambda: texture_of(points, graph, 2, n_jobs=jobs))
+    assert texture == "smooth"
+    frames, seconds["frames"], _ = timed(
+        lambda: estimate_frames(points, graph, 18, 2, tangent="quadratic", n_jobs=jobs)
+    )
+    wide, seconds["edges"], _ = timed(lambda: widen_graph(points, graph, frames, 24, n_jobs=jobs))
     connection, seconds["connection"], _ = timed(
-        lambda: connect(points, graph, frames, n_jobs=jobs)
+        lambda: connect(points, wide, frames, "arc", n_jobs=jobs)
     )
     distances, seconds["distances"], _ = timed(lambda: all_distances(connection, points, jobs))
     _, seconds["embedding"], _ = timed(lambda: scale_squares(distances, 2, n_jobs=jobs))
@@ -84,7 +105,7 @@ def per_pair(points, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["ptu", "isomap", "stages", "pairs"])
+    parser.add_argument("what", choices=["ptu", "plain", "isomap", "stages", "pairs"])
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--features", type=int, default=3)
     parser.add_argument("--dtype", default="float32")
@@ -97,7 +118,9 @@ def main():
         swiss_roll(500).points.astype(options.dtype)
     )  # a warm cache: compiling is measured on its own
     if options.what == "ptu":
-        result = fit(PTU(n_neighbors=10, n_jobs=options.jobs), data, points)
+        result = fit(PTU(n_jobs=options.jobs), data, points)
+    elif options.what == "plain":
+        result = fit(PTU(n_jobs=options.jobs, **PLAIN), data, points)
     elif options.what == "isomap":
         result = fit(Isomap(n_neighbors=10, n_jobs=options.jobs), data, points)
     elif options.what == "stages":
