@@ -104,3 +104,13 @@ def test_triangulation_has_the_right_number_of_edges():
 def test_impossible_requests(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_outliers_of_a_roll():
+    clean, data = datasets.swiss_roll(1000), datasets.swiss_roll(1000, outliers=0.1)
+    side = np.ptp(clean.points, axis=0).max()
+    moved = np.abs(data.points - clean.points).max(axis=1)
+    assert data.is_outlier.sum() == 100
+    np.testing.assert_array_equal(moved > 0, data.is_outlier)
+    assert 0.06 * side < moved.max() <= 0.08 * side
+    assert clean.is_outlier.sum() == 0
