@@ -22,25 +22,37 @@ class Dataset:
         The points.
     color : (n_points,)
         A value to colour them by.
-    true_rows : callable
-        Returns the true geodesic distances from a list of points to all, (n_sources, n_points).
+    true_rows : callable or None
+        Returns the true geodesic distances from a list of points to all, (n_sources, n_points),
+        where they are known.
     coordinates : (n_points, intrinsic_dim) or None
         The true flat coordinates, where the sheet has them.
     graph : sparse array or None
         Edge lengths of the sampling's own graph, where it has one.
     is_outlier : (n_points,) bool or None
         Which points were displaced on purpose, where that is a question.
+    parameters : (n_points, n_parameters) or None
+        What an image was made with.
+    kept : (n_points,) int or None
+        Which images these are, where some were removed.
+    shape : tuple of int or None
+        The shape of an image, whose pixels make a row of ``points``.
     """
 
     points: FloatArray
     color: FloatArray
-    true_rows: Callable[[IntArray], FloatArray]
+    true_rows: Callable[[IntArray], FloatArray] | None
     coordinates: FloatArray | None = None
     graph: Any = None
     is_outlier: BoolArray | None = None
+    parameters: FloatArray | None = None
+    kept: IntArray | None = None
+    shape: tuple[int, ...] | None = None
 
     def distances(self, sources: Any = None) -> FloatArray:
         """Return true geodesic distances from ``sources`` (all by default) to all points."""
+        if self.true_rows is None:
+            raise ValueError("the true distances of these points are not known")
         if sources is None:
             sources = np.arange(len(self.points))
         return self.true_rows(np.asarray(sources))
@@ -68,6 +80,13 @@ def spherical_dataset(
         return 2 * np.arcsin(np.minimum(0.5 * chords, 1.0))
 
     return Dataset(points, color, rows, graph=graph)
+
+
+def on_sphere(polar: FloatArray, azimuth: FloatArray) -> FloatArray:
+    """Return the points of the unit sphere at angles from the pole and around it, (n_points, 3)."""
+    return np.column_stack(
+        (np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar))
+    )
 
 
 def lift(points: FloatArray, n_features: int, rng: np.random.Generator) -> FloatArray:

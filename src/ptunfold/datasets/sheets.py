@@ -49,13 +49,18 @@ def filled_torus(
     The paper puts it into R⁴ with a constant coordinate; a rotation on top changes nothing.
     """
     rng = np.random.default_rng(seed)
+    solid = solid_ring(n_points, inner, rng)
+    return flat_dataset(lift(solid, n_features, rng), solid, np.arctan2(solid[:, 1], solid[:, 0]))
+
+
+def solid_ring(n_points: int, inner: float, rng: np.random.Generator) -> FloatArray:
+    """Sample a solid ring of radius 1 around the z axis, uniformly by volume, (n_points, 3)."""
     solid = np.empty((0, 3))
     while len(solid) < n_points:
         cube = rng.uniform(-1, 1, (4 * n_points, 3)) * [1 + inner, 1 + inner, inner]
         from_ring = np.hypot(np.hypot(cube[:, 0], cube[:, 1]) - 1, cube[:, 2])
         solid = np.concatenate((solid, cube[from_ring <= inner]))
-    solid = solid[:n_points]
-    return flat_dataset(lift(solid, n_features, rng), solid, np.arctan2(solid[:, 1], solid[:, 0]))
+    return solid[:n_points]
 
 
 def s_with_hole(

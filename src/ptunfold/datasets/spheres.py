@@ -6,7 +6,7 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import Delaunay
 
-from ptunfold.datasets.record import Dataset, lift, spherical_dataset
+from ptunfold.datasets.record import Dataset, lift, on_sphere, spherical_dataset
 from ptunfold.types import FloatArray
 
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
@@ -37,7 +37,7 @@ def petals(
         is_inside = polar <= longest * (0.2 + 0.8 * np.cos(2 * azimuth) ** 2)
         kept = np.concatenate((kept, np.column_stack((polar, azimuth))[is_inside]))
     polar, azimuth = kept[:n_points].T
-    directions = _on_sphere(polar, azimuth)
+    directions = on_sphere(polar, azimuth)
     points = directions * (1 + noise * rng.standard_normal((n_points, 1)))
     color = np.mod(azimuth + np.pi / 4, 2 * np.pi)  # starts between two petals, not inside one
     return spherical_dataset(directions, lift(points, n_features, rng), color)
@@ -78,15 +78,9 @@ def spherical_cap(
         azimuth = np.mod(_GOLDEN_ANGLE * place, 2 * np.pi)
     else:
         raise ValueError(f'sampling={sampling!r} is not known; choose "regular" or "random"')
-    directions = _on_sphere(polar, azimuth)
+    directions = on_sphere(polar, azimuth)
     graph = _triangulation(polar, azimuth, directions) if sampling == "regular" else None
     return spherical_dataset(directions, lift(directions, n_features, rng), polar, graph)
-
-
-def _on_sphere(polar: FloatArray, azimuth: FloatArray) -> FloatArray:
-    return np.column_stack(
-        (np.sin(polar) * np.cos(azimuth), np.sin(polar) * np.sin(azimuth), np.cos(polar))
-    )
 
 
 def _triangulation(

@@ -15,8 +15,11 @@ _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
-# What surfaces leave over of planes' misfit: up to 0.04 on clean data, 0.1 with 0.05 % noise.
-_WELL_FITTED = 0.1
+# What surfaces leave over of planes' misfit: up to 0.04 on most clean sets and 0.25 on a thin sample
+# of steep hills, where they still pay; 0.8 where the sample is too thin for any surface.
+_WELL_FITTED = 0.4
+# So little may be noise or not: there is nothing to gain from knowing.
+_LITTLE = 0.05
 # Of misfit with few neighbours to that with many: up to 0.58 on clean data, 0.9 or more with noise.
 _NOISY = 0.6
 # Of the first direction off the plane to the last one in it: up to 0.51 with noise that can be
@@ -91,7 +94,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     if many >= n_points:
         return "rough"
     plane, small, large = look(few)[0], look(few, "quadratic")[0], look(many, "quadratic")[0]
-    if small <= _NOISY * large or small <= 0.5 * _WELL_FITTED * plane:
+    if small <= _NOISY * large or small <= _LITTLE * plane:
         return "smooth" if small <= _WELL_FITTED * plane else "rough"
     thin, thick = look(many, more=1)[1], look(plane_neighbors(dim, n_points), more=1)[1]
     return "noisy" if thin < max(_THIN, _THINNER * thick) else "rough"
