@@ -186,7 +186,7 @@ def test_every_parameter_reaches_its_stage(sheet, parameters, stages):
     """The estimator equals the stages called by hand, and differs from plain settings."""
     points = sheet.points
     if "is_moved" in stages:
-        points = move_to_surface(points, build_graph(points, 10), 2)
+        points = move_to_surface(points, build_graph(points, 10), 48, 2)
     graph = build_graph(
         points,
         stages.get("n_neighbors", 10),

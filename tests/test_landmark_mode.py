@@ -5,6 +5,8 @@ import pytest
 
 from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
+from ptunfold.memory import bytes_of_connection
+from ptunfold.validation import check_settings
 
 
 def difference(first, second):
@@ -249,3 +251,16 @@ def test_left_out_points_in_an_order_of_its_own(monkeypatch):
     assert np.isnan(model.embedding_[:20]).all()
     assert np.isfinite(model.embedding_[20:]).all()
     assert np.isnan(model.distances([30])[0, :20]).all()
+
+
+def test_memory_of_the_wider_graph_is_planned():
+    points = swiss_roll(1000).points
+    plain = {"n_components": 2, "radius": None, "graph": "knn", "intrinsic_dim": 2}
+    plain |= {"tangent_neighbors": "auto", "tangent": "auto", "tangent_center": "mean"}
+    plain |= {"step": "auto", "denoise": "auto", "prune": "auto", "disconnected": "bridge"}
+    plain |= {"search": "auto", "n_jobs": 1}
+    auto, ten, more = (
+        bytes_of_connection(points, check_settings(points, n_neighbors=k, **plain), 1)
+        for k in ("auto", 10, 24)
+    )
+    assert ten < auto == more

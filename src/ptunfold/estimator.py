@@ -55,7 +55,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_neighbors : int or "auto", default="auto"
         The number k of nearest neighbours that make the graph. "auto": 10, or all other points if
         there are fewer; on curved data each point is then joined with more, up to 12 for each
-        dimension, from among the neighbours of its neighbours (see :func:`widen_graph`).
+        dimension, from among the neighbours of its neighbours (see :func:`widen_graph`), if steps
+        are arcs and there is no ``radius``.
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"
@@ -82,8 +83,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         bend it to. "auto": see ``texture_``.
     denoise : int or "auto", default="auto"
         How often the points are moved to quadratic surfaces fitted to their neighbours before
-        anything else is done; the graph is built anew each time. "auto": three times if there is
-        noise, else never.
+        anything else is done; the graph is built anew each time, unless it is one of your own.
+        "auto": three times if there is noise, else never.
     prune : {"auto", "shortcuts"} or None, default="auto"
         Drop edges that jump from one part of a sheet to another: those with few ways around them
         (see :func:`find_shortcuts`). Noise makes a few of them, and a few are enough to spoil every
@@ -135,12 +136,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     connection_ : Connection
         Rotation and step of each edge.
     shortcuts_ : (n_shortcuts, 2) int
-        The edges that were taken for shortcuts; ``prune`` says whether they were dropped.
-    texture_ : {"flat", "smooth", "noisy", "rough"}
+        The edges that were taken for shortcuts; they are not in the graph unless ``prune`` is None.
+    texture_ : {"flat", "smooth", "noisy", "very noisy", "rough"}
         What the data are like at the scale of a neighbourhood, which decides what "auto" means.
         Flat: planes fit, and chords are exact. Smooth: quadratic surfaces and arcs. Noisy: robust
-        surfaces, arcs, and denoising first. Rough, because the data are sampled too thinly for
-        surfaces or have more than ``intrinsic_dim`` dimensions: planes and chords.
+        surfaces, arcs, and denoising first, with more neighbours if very noisy. Rough, because the
+        data are sampled too thinly for surfaces or have more than ``intrinsic_dim`` dimensions:
+        planes and chords.
     orientation_ : Orientation
         Whether the sheet has two sides, with a loop along which left becomes right if not.
     n_features_in_ : int

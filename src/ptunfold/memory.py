@@ -94,7 +94,7 @@ def bytes_of_all_distances(n_points: int, itemsize: int) -> int:
 
 def bytes_of_variants(n_points: int) -> int:
     """Estimate what scaling other than classical takes: several arrays of all distances."""
-    return 56 * n_points**2
+    return 80 * n_points**2
 
 
 def bytes_of_landmark_distances(n_points: int, n_landmarks: int, itemsize: int) -> int:

@@ -19,7 +19,7 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix, subgraph
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
-from ptunfold.geometry.shortcuts import find_shortcuts, without_edges
+from ptunfold.geometry.shortcuts import find_shortcuts, has_edges, without_edges
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.geometry.texture import settle, texture_of
 from ptunfold.geometry.widening import widen_graph
@@ -145,7 +145,9 @@ def lay_connection(
     # Surfaces are fitted in a robust way unless least squares were asked for.
     fit = "quadratic" if settings.tangent == "quadratic" else "robust"
     for _ in range(settings.denoise):
-        surface = move_to_surface(surface, graph, dim, tangent=fit, **how)
+        surface = move_to_surface(
+            surface, graph, settings.denoise_neighbors, dim, tangent=fit, **how
+        )
         graph, shortcuts = _graph(surface, settings, order, **how)
     whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
     if (labels < 0).any():
@@ -162,7 +164,9 @@ def lay_connection(
         **how,
     )
     if settings.n_wide:
-        whole = widen_graph(surface, whole, frames, settings.n_wide, **how)
+        whole = widen_graph(surface, graph, frames, settings.n_wide, bridged=whole, **how)
+        if settings.is_pruned:  # what keeps to the sheet after all is no shortcut
+            shortcuts = shortcuts[~has_edges(whole, *shortcuts.T)]
     connection = connect(surface, whole, frames, settings.step, **how)
     return Geometry(
         whole, frames, connection, labels, points, surface, shortcuts, texture, order=order

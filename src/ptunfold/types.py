@@ -222,8 +222,8 @@ class Placement:
         Of a new point: its distance off the tangent planes around it. Of a point of the embedding:
         its distance from the nearest fitted one there.
     is_outside : (n_new,) bool
-        Farther from the nearest fitted point than two and a half times the mean way from that one
-        to its neighbours; the coordinates are an extrapolation.
+        Farther from the nearest fitted point than three times the mean way from that one to its
+        neighbours; the coordinates are an extrapolation.
     """
 
     coordinates: FloatArray
@@ -265,6 +265,8 @@ class Settings:
         The same; 0 while it is left to the data.
     denoise : int
         The same; -1 while it is left to the data.
+    denoise_neighbors : int
+        The number of neighbours that take part in it; 0 while it is left to the data.
     n_wide : int
         The number of neighbours that each point is given in the end, from among neighbours of
         neighbours, if the data are curved; 0 for no more than it has.
@@ -287,6 +289,7 @@ class Settings:
     denoise: int
     is_pruned: bool
     n_wide: int
+    denoise_neighbors: int = 0
 
 
 @dataclass(frozen=True, eq=False)
@@ -310,7 +313,7 @@ class Geometry:
     shortcuts : (n_shortcuts, 2) int
         Edges that were taken for shortcuts.
     texture : str
-        What the data are like: "flat", "smooth", "noisy" or "rough".
+        What the data are like: "flat", "smooth", "noisy", "very noisy" or "rough".
     order : (n_points,) int, optional
         With many points all of the above is in an order of its own: point i here is the caller's
         point ``order[i]``.

@@ -158,3 +158,31 @@ def test_memory_is_asked_for(monkeypatch):
         MemoryError, match=r'mds="robust" for 200 points need.*pass mds="classical"'
     ):
         PTU(mds="robust").fit(flat_square(200).points)
+
+
+def test_types_of_numbers(places):
+    distances = cdist(places, places)
+    assert stress_mds(distances.astype(np.float32)).coordinates.dtype == np.float32
+    whole = np.round(10 * distances).astype(int)
+    for scale in (stress_mds, additive_mds):
+        np.testing.assert_allclose(
+            scale(whole).coordinates, scale(whole.astype(float)).coordinates, atol=1e-9
+        )
+    assert additive_mds(whole.tolist()).coordinates.dtype == np.float64
+
+
+def test_more_coordinates_than_the_points_fill():
+    line = np.linspace(0, 1, 20)[:, None]
+    found = stress_mds(cdist(line, line), 2)
+    assert error(found.coordinates, np.column_stack((line, 0 * line))) < 1e-3
+
+
+@pytest.mark.parametrize("mds", ["stress", "robust", "additive"])
+def test_small_components(mds):
+    rng = np.random.default_rng(0)
+    parts = [rng.random((n, 3)) + [20 * n, 0, 0] for n in (1, 2, 3, 4, 40)]
+    model = PTU(mds=mds, disconnected="separate", graph="radius", radius=3).fit(
+        np.concatenate(parts)
+    )
+    assert np.isfinite(model.embedding_).all()
+    assert model.component_labels_.max() == 4

@@ -125,3 +125,11 @@ def test_wrong_value():
         ValueError, match='prune=\'all\' is not known; choose one of "auto", "shortcuts"'
     ):
         PTU(prune="all").fit(s_with_hole(100).points)
+
+
+def test_copies_do_not_hide_shortcuts():
+    points = swiss_roll(1000, noise=0.03).points
+    once, twice = (
+        find_shortcuts(build_graph(np.concatenate([points] * n_copies))) for n_copies in (1, 2)
+    )
+    np.testing.assert_array_equal(once, twice)

@@ -1,10 +1,12 @@
 """More edges, none of them off the sheet."""
 
+import warnings
+
 import numpy as np
 import pytest
 
-from ptunfold import PTU, build_graph, estimate_frames, widen_graph
-from ptunfold.datasets import flat_square, s_uneven, spherical_cap, swiss_roll
+from ptunfold import PTU, Frames, build_graph, estimate_frames, widen_graph
+from ptunfold.datasets import flat_square, s_uneven, s_with_hole, spherical_cap, swiss_roll
 
 
 def widened(points, n_neighbors, **options):
@@ -81,3 +83,55 @@ def test_only_graphs_built_here_are_widened():
         own = PTU(**options, disconnected="largest")
         kind = build_graph(points, 10, graph=options["graph"], radius=options.get("radius"))
         assert own.fit(points).graph_.n_edges <= kind.n_edges
+
+
+@pytest.mark.parametrize("options", [{"radius": 0.3}, {"step": "chord"}, {"step": "projection"}])
+def test_not_with_a_radius_or_without_arcs(options):
+    points = s_uneven(800).points
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        auto, ten = (
+            PTU(n_neighbors=k, disconnected="largest", **options).fit(points) for k in ("auto", 10)
+        )
+    np.testing.assert_array_equal(auto.graph_.indices, ten.graph_.indices)
+    assert auto.graph_.lengths.max() <= options.get("radius", np.inf)
+
+
+def test_bridges_lead_to_no_other_edges():
+    sheet = s_with_hole(800).points
+    blob = sheet.mean(axis=0) + 0.05 * np.random.default_rng(0).standard_normal((14, 3)) * [1, 1, 0]
+    points = np.concatenate((sheet, blob))
+    with pytest.warns(UserWarning, match="joined by 1 edges"):
+        bridged = PTU().fit(points)
+    separate = PTU(disconnected="separate").fit(points)
+    labels, graph = separate.component_labels_, bridged.graph_
+    assert (labels[graph.tails] != labels[graph.indices]).sum() == 2
+    within = np.isfinite(separate.distances())
+    np.testing.assert_allclose(bridged.distances()[within], separate.distances()[within])
+
+
+def test_steep_edges_are_left_out():
+    """Two planes at a right angle: nothing may cut the corner, seen from either side."""
+    rng = np.random.default_rng(0)
+    flat = np.column_stack((rng.uniform(0, 1, (200, 2)), np.zeros(200)))
+    upright = np.column_stack((np.zeros(200), rng.uniform(0, 1, (200, 2))))
+    points = np.concatenate((flat, upright))
+    vectors = np.zeros((400, 3, 2))
+    vectors[:200, [0, 1], [0, 1]] = 1
+    vectors[200:, [1, 2], [0, 1]] = 1
+    frames = Frames(vectors, np.ones((400, 2)), np.zeros(400))
+    graph = build_graph(points)
+    wide = widen_graph(points, graph, frames, 24)
+    old = set((graph.tails * 400 + graph.indices).tolist())
+    is_new = np.array([key not in old for key in (wide.tails * 400 + wide.indices).tolist()])
+    crosses = (wide.tails < 200) != (wide.indices < 200)
+    offsets = points[wide.tails] - points[wide.indices]
+    slopes = np.abs(offsets[:, [0, 2]]).min(axis=1) / np.linalg.norm(offsets, axis=1)
+    assert slopes[is_new & crosses].max() < np.sin(np.arccos(0.95)) + 1e-9
+
+
+@pytest.mark.parametrize("seed", [1, 3, 4])
+def test_thin_samples(seed):
+    data = swiss_roll(500, seed=seed)
+    off = np.abs(PTU().fit(data.points).distances() - data.distances()).mean()
+    assert off < 0.005 * data.distances().mean()

@@ -13,7 +13,7 @@ from ptunfold.datasets.record import Dataset
 from ptunfold.types import FloatArray
 
 _SUPERSAMPLING = 4
-_BLUR = 0.04  # of the side of an image
+_BLUR = 0.05  # of the side of an image
 
 
 def letter_a(

@@ -12,8 +12,8 @@ from ptunfold.datasets.sheets import solid_ring
 from ptunfold.types import FloatArray, IntArray
 
 _HILLS = ((-0.9, -0.5, 0.8, 0.55), (0.8, 0.6, 0.6, 0.45))  # x, y, height, width
-_RAYS, _STEPS = 720, 240
-_NEAREST = 6
+_RAYS, _STEPS = 1440, 240
+_NEAREST = 48
 
 Surface = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 

@@ -15,7 +15,8 @@ from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 
 _QUERIES_TOGETHER = 4096
 _MOST_STRETCH = 1.25
-_FAR = 2.5  # times the mean way from the nearest point to its neighbours
+_NEAREST = 10
+_FAR = 3.0  # times the mean way from the nearest point to its neighbours
 # Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
 _LONGEST_EDGE = 5.0
 
@@ -186,4 +187,7 @@ def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
     starts = np.cumsum(degrees) - degrees
     middle = np.minimum(starts + degrees // 2, max(len(order) - 1, 0))
     medians = lengths[order[middle]] if len(order) else np.zeros(graph.n_points)
-    return edges[lengths[edges] <= _LONGEST_EDGE * medians[graph.tails[edges]]]
+    # Near ones say best where a point belongs.
+    rank = np.arange(len(order)) - starts[graph.tails[order]]
+    near = np.sort(order[rank < max(_NEAREST, 3 * geometry.frames.intrinsic_dim)])
+    return near[lengths[near] <= _LONGEST_EDGE * medians[graph.tails[near]]]

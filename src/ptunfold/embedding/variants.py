@@ -73,8 +73,8 @@ def stress_mds(
     0.726
     0.022
     """
-    exact = as_distances(distances, n_components).astype(np.float64)
-    exact = 0.5 * (exact + exact.T)
+    distances = as_distances(distances, n_components)
+    exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
     places = _start(_within_triangles(exact) if is_robust else exact, n_components)
     with stage("embedding", None, "passes", progress) as bar:
@@ -82,7 +82,7 @@ def stress_mds(
             places = _majorize(exact, weights, places, solve, trim, bar)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
     coordinates = svd_flip(left, None)[0] * values
-    return Embedding(coordinates.astype(np.asarray(distances).dtype, copy=False), values**2)
+    return Embedding(coordinates.astype(distances.dtype, copy=False), values**2)
 
 
 def _majorize(
@@ -242,6 +242,7 @@ def additive_mds(distances: FloatArray, n_components: int = 2) -> Embedding:
     embedding : Embedding
         Coordinates and eigenvalues, none of them negative.
     """
+    distances = as_distances(distances, n_components)
     longer = distances + np.asarray(additive_constant(distances), dtype=distances.dtype)
     np.fill_diagonal(longer, 0)
     return classical_mds(longer, n_components, overwrite=True)

@@ -7,20 +7,12 @@ import numpy as np
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.types import FloatArray, Graph
-from ptunfold.validation import n_coefficients
-
-# Measured at noise from 0.2 to 3.5 %: 8 leaves more noise, 12 follows the curvature less.
-_NEIGHBORS = 10  # for each coefficient of a surface
-
-
-def noise_neighbors(dim: int, n_points: int) -> int:
-    """Return how many neighbours average out noise and still determine a surface."""
-    return min(_NEIGHBORS * n_coefficients(dim), n_points - 1)
 
 
 def move_to_surface(
     points: FloatArray,
     graph: Graph,
+    n_neighbors: int,
     dim: int,
     *,
     tangent: str = "robust",
@@ -35,6 +27,8 @@ def move_to_surface(
         The points.
     graph : Graph
         The proximity graph.
+    n_neighbors : int
+        The number of neighbours that a surface is fitted to.
     dim : int
         The dimension of the tangent spaces.
     tangent : {"robust", "quadratic"}
@@ -49,11 +43,10 @@ def move_to_surface(
     points : (n_points, n_features)
         In the dtype of ``points``; copies of a point stay together.
     """
-    size = noise_neighbors(dim, len(points))
     frames = estimate_frames(
         points,
         graph,
-        size,
+        n_neighbors,
         dim,
         tangent=tangent,
         must_span=False,

@@ -8,7 +8,7 @@ from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.graph import subgraph
 from ptunfold.kernels.detours import count_detours
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import FloatArray, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
 # in 999 of 1000 cases; edges between two windings of a noisy roll come in twos and threes.
@@ -60,14 +60,17 @@ def find_shortcuts(
     (7, 7)
     """
     edges = np.flatnonzero(graph.tails < graph.indices)
-    degrees = np.maximum(np.diff(graph.indptr), 1)
-    means = np.bincount(graph.tails, graph.lengths, graph.n_points) / degrees
+    # Copies of a point, joined to it by edges of length 0, do not count.
+    is_long = graph.lengths > 0
+    degrees = np.bincount(graph.tails[is_long], minlength=graph.n_points)
+    means = np.bincount(graph.tails, graph.lengths, graph.n_points) / np.maximum(degrees, 1)
     around = np.minimum(means[graph.tails[edges]], means[graph.indices[edges]])
     longest: FloatArray = np.maximum(
         _LONGEST_OF_EDGE * graph.lengths[edges], _LONGEST_OF_MEAN * around
     )
     # With fewer neighbours good edges have fewer ways around them too.
-    most_ways = int(np.clip((graph.n_edges / graph.n_points - 5.5) // 2, 0, _MOST_WAYS))
+    mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
+    most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
     counts = np.empty(len(edges), dtype=np.int64)
 
     def handle(block: slice) -> None:
@@ -105,3 +108,9 @@ def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     keys = graph.tails * n_points + graph.indices
     dropped = np.concatenate((tails * n_points + heads, heads * n_points + tails))
     return subgraph(graph, ~np.isin(keys, dropped))
+
+
+def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Tell which edges the graph has, (n_edges,)."""
+    n_points = np.int64(graph.n_points)
+    return np.isin(tails * n_points + heads, graph.tails * n_points + graph.indices)

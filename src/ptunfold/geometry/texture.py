@@ -7,16 +7,17 @@ from dataclasses import replace
 import numpy as np
 
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.types import FloatArray, Graph, Settings
+from ptunfold.types import FloatArray, Frames, Graph, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
-_SAMPLE = 200
+_SAMPLE = 250
 _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
-# What surfaces leave over of planes' misfit: up to 0.04 on most clean sets and 0.25 on a thin sample
-# of steep hills, where they still pay; 0.8 where the sample is too thin for any surface.
+_MUCH = 0.1  # of the data is bent: they are not flat
+# What surfaces leave over of planes' misfit: up to 0.04 on most clean sets and 0.25 on a thin
+# sample of steep hills, where they still pay; 0.8 where it is too thin for any surface.
 _WELL_FITTED = 0.4
 # So little may be noise or not: there is nothing to gain from knowing.
 _LITTLE = 0.05
@@ -25,7 +26,10 @@ _NOISY = 0.6
 # Of the first direction off the plane to the last one in it: up to 0.51 with noise that can be
 # dealt with, 0.58 and more on images, tables and volumes; noise loses as neighbourhoods grow.
 _THIN, _THINNER = 0.55, 0.9
+_STRONG = 0.25
 _DENOISE_ROUNDS = 3
+# For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
+_DENOISE_NEIGHBORS, _IN_STRONG_NOISE = 8, 14
 # For each coefficient of a surface. Measured: on thin samples fewer are better.
 _NEIGHBORS, _NEIGHBORS_IN_NOISE = 3, 8
 
@@ -51,9 +55,10 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
 
     Returns
     -------
-    texture : {"flat", "smooth", "noisy", "rough"}
-        Flat: planes fit. Smooth: surfaces fit. Noisy: a sheet with noise. Rough: neither, because
-        the data are thinly sampled, or of more dimensions than ``dim``.
+    texture : {"flat", "smooth", "noisy", "very noisy", "rough"}
+        Flat: planes fit. Smooth: surfaces fit. Noisy: a sheet with noise, very noisy if large
+        neighbourhoods are still a quarter as thick as wide. Rough: neither, because the data are
+        thinly sampled, or of more dimensions than ``dim``.
 
     Examples
     --------
@@ -68,10 +73,13 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_points, n_features = points.shape
     if n_features == dim:
         return "flat"
-    nodes = np.random.default_rng(0).choice(n_points, min(_SAMPLE, n_points), replace=False)
+    # A sample that does not depend on the order of the points: by their distance from the middle.
+    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
+    quantiles = np.linspace(0, n_points - 1, min(_SAMPLE, n_points)).astype(np.int64)
+    nodes = np.argsort(from_middle, kind="stable")[quantiles]
 
-    def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> tuple[float, float]:
-        frames = estimate_frames(
+    def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> Frames:
+        return estimate_frames(
             points,
             graph,
             n_neighbors,
@@ -81,23 +89,32 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
             must_span=False,
             n_jobs=n_jobs,
         )
-        values = frames.singular_values
-        widths = np.maximum(values[:, dim - 1], np.finfo(float).tiny)
-        bends = frames.residual * np.sqrt(n_neighbors + 1) / widths
-        thickness = values[:, -1] / widths
-        return float(np.median(frames.residual)), float(np.median(thickness if more else bends))
 
-    _, bend = look(plane_neighbors(dim, n_points))
+    n_near = plane_neighbors(dim, n_points)
     few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
-    if bend < _FLAT:
+    planes = look(n_near)
+    widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
+    is_bent = planes.residual >= _FLAT * widths
+    if is_bent.mean() < _MUCH:
         return "flat"
     if many >= n_points:
         return "rough"
-    plane, small, large = look(few)[0], look(few, "quadratic")[0], look(many, "quadratic")[0]
+    nodes = nodes[is_bent]  # what is flat says nothing about the rest
+    plane, small, large = (
+        np.median(look(*how).residual) for how in ((few,), (few, "quadratic"), (many, "quadratic"))
+    )
     if small <= _NOISY * large or small <= _LITTLE * plane:
         return "smooth" if small <= _WELL_FITTED * plane else "rough"
-    thin, thick = look(many, more=1)[1], look(plane_neighbors(dim, n_points), more=1)[1]
-    return "noisy" if thin < max(_THIN, _THINNER * thick) else "rough"
+    thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
+    if thin >= max(_THIN, _THINNER * thick):
+        return "rough"
+    return "noisy" if thin < _STRONG else "very noisy"
+
+
+def _thickness(frames: Frames) -> float:
+    """Compare the last of the directions with the one before it."""
+    values = frames.singular_values
+    return float(np.median(values[:, -1] / np.maximum(values[:, -2], np.finfo(float).tiny)))
 
 
 def settle(settings: Settings, texture: str, n_points: int) -> Settings:
@@ -116,17 +133,19 @@ def settle(settings: Settings, texture: str, n_points: int) -> Settings:
     ----------
     settings : Settings
         As they were checked.
-    texture : {"flat", "smooth", "noisy", "rough"}
-        What the data are like.
+    texture : {"flat", "smooth", "noisy", "very noisy", "rough"}
+        What the data are like. Where they are very noisy, more neighbours take part in denoising.
     n_points : int
         The number of points.
     """
-    dim, is_noisy = settings.intrinsic_dim, texture == "noisy"
-    is_curved = texture in ("smooth", "noisy")
+    dim, is_noisy = settings.intrinsic_dim, texture in ("noisy", "very noisy")
+    is_curved = texture == "smooth" or is_noisy
     tangent, step, denoise = settings.tangent, settings.step, settings.denoise
     n_near = settings.tangent_neighbors
     if tangent == "auto":
-        tangent = {"smooth": "quadratic", "noisy": "robust"}.get(texture, "pca")
+        tangent = "robust" if is_noisy else "quadratic" if is_curved else "pca"
+        if 0 < n_near < 2 * n_coefficients(dim) - 1:  # too few for a surface
+            tangent = "pca"
     if step == "auto":
         step = "arc" if is_curved else "chord"
     if denoise < 0:
@@ -137,11 +156,14 @@ def settle(settings: Settings, texture: str, n_points: int) -> Settings:
             share = _NEIGHBORS_IN_NOISE if is_noisy else _NEIGHBORS
             n_near = max(share * n_coefficients(dim), n_near)
         n_near = min(n_near, n_points - 1)
+    share = _IN_STRONG_NOISE if texture == "very noisy" else _DENOISE_NEIGHBORS
     return replace(
         settings,
+        denoise_neighbors=min(share * n_coefficients(dim), n_points - 1),
         tangent=tangent,
         step=step,
         denoise=denoise,
-        n_wide=settings.n_wide if is_curved else 0,
+        # Long edges pay only where they are taken for arcs.
+        n_wide=settings.n_wide if is_curved and step == "arc" else 0,
         tangent_neighbors=n_near,
     )

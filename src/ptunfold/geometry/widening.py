@@ -24,6 +24,7 @@ def widen_graph(
     frames: Frames,
     n_neighbors: int,
     *,
+    bridged: Graph | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Graph:
@@ -45,6 +46,8 @@ def widen_graph(
         The tangent frames.
     n_neighbors : int
         How many neighbours each point is to have, where so many can be reached.
+    bridged : Graph, optional
+        ``graph`` with more edges, which are kept and lead to no others.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -94,7 +97,8 @@ def widen_graph(
     )
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = _pattern(indptr, heads[is_new])
-    old = _pattern(graph.indptr, graph.indices)
+    kept = graph if bridged is None else bridged
+    old = _pattern(kept.indptr, kept.indices)
     new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
     new = _along(points, new, frames, n_jobs)
     return measure_graph(points, new + new.T + old, n_jobs)

@@ -354,8 +354,8 @@ def four_petals(extent: Extent) -> Section:
         Section(
             "petals",
             "Four petals of a sphere, in R¹⁰⁰",
-            f"{n_points} points, rotated into 100 dimensions. The truth is the embedding by the true "
-            "distances along the sphere; local methods are compared after the best affine map.",
+            f"{n_points} points, rotated into 100 dimensions. The truth is the embedding by the "
+            "true distances along the sphere; local methods are compared after an affine map.",
         ),
         at_most=0.02,
     )
@@ -612,8 +612,8 @@ def landmarks(extent: Extent) -> Section:
 
 def letters(extent: Extent) -> Section:
     """Arrange images with a gap among them."""
-    size = extent.n(120, 40)
-    whole, part = (letter_a(size=size, missing=missing, seed=SEED) for missing in (False, True))
+    side = extent.n(120, 40)
+    whole, part = (letter_a(size=side, missing=missing, seed=SEED) for missing in (False, True))
     assert part.kept is not None
     assert whole.shape is not None
     section = Section(

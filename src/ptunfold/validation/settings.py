@@ -75,14 +75,16 @@ def check_settings(
     check_count("intrinsic_dim", intrinsic_dim)
     n_tangent = n_points - 1 if _is_auto(tangent_neighbors) else tangent_neighbors
     if tangent in SURFACES:
-        _check_surface("tangent_neighbors", n_tangent, intrinsic_dim)
+        is_open = _is_auto(tangent_neighbors)
+        name = "the number of other points," if is_open else "tangent_neighbors"
+        _check_surface(name, n_tangent, intrinsic_dim)
     if is_count and denoise:
         _check_surface("the number of other points,", n_points - 1, intrinsic_dim)
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
     n_wide = 0
     if _is_auto(n_neighbors):
         n_neighbors = min(10, n_points - 1)
-        if _is_kind(graph, "knn") and n_points <= _MOST_WIDE:
+        if _is_kind(graph, "knn") and radius is None and n_points <= _MOST_WIDE:
             n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
         check_graph_settings(graph, n_neighbors, radius, n_points)
