@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest bench accuracy large clean
+.PHONY: demo test lint types imports pytest paper bench accuracy large clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -22,6 +22,9 @@ imports: $(VENV)/.dev
 
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
+
+paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs/paper
+	$(BIN)/ptunfold paper --output docs/paper
 
 bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
