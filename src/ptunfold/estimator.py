@@ -16,6 +16,7 @@ from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
+from ptunfold.io.models import arrays_to_geometry, geometry_to_arrays, read_arrays, write_arrays
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -37,6 +38,8 @@ from ptunfold.validation import (
     check_settings,
     check_sources,
 )
+
+_SAVED = ("embedding_", "eigenvalues_", "landmarks_", "component_labels_", "shortcuts_")
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -469,6 +472,62 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             progress=self.progress,
         )
 
+    def save(self, path: Any) -> None:
+        """Write the fitted model to a file: arrays and JSON, no code.
+
+        Parameters
+        ----------
+        path : str or path
+            The file, by custom with the ending ``.safetensors``. One that is there is replaced
+            when the new one is whole.
+        """
+        check_is_fitted(self)
+        arrays = geometry_to_arrays(self._geometry)
+        for name in _SAVED:
+            arrays[f"model.{name}"] = getattr(self, name)
+        if self._points is not None:
+            arrays["model._points"] = self._points
+        names = getattr(self, "feature_names_in_", None)
+        header = {
+            "parameters": _as_json(self.get_params(deep=False)),
+            "texture": self.texture_,
+            "n_features": int(self.n_features_in_),
+            "feature_names": None if names is None else [str(name) for name in names],
+        }
+        write_arrays(path, arrays, header)
+
+    @classmethod
+    def load(cls, path: Any) -> Self:
+        """Read a model that :meth:`save` has written.
+
+        Parameters
+        ----------
+        path : str or path
+            The file.
+
+        Returns
+        -------
+        model : PTU
+            As it was when it was saved, to the bit.
+
+        Raises
+        ------
+        ValueError
+            If the file is no model, is damaged, or was written by a later version.
+        """
+        arrays, header = read_arrays(path)
+        model = cls(**header["parameters"])
+        for name in _SAVED:
+            setattr(model, name, arrays[f"model.{name}"])
+        model._points = arrays.get("model._points")
+        model._geometry = arrays_to_geometry(arrays, header["texture"])
+        model.texture_ = header["texture"]
+        model.n_features_in_ = header["n_features"]
+        if header["feature_names"] is not None:
+            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
+        model._made = {}
+        return model
+
     def _dimension_of(self, points: FloatArray) -> int:
         if isinstance(self.intrinsic_dim, str):
             check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
@@ -486,6 +545,16 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
+    """Write parameters in words and numbers; a generator of random numbers has done its work."""
+    plain: dict[str, Any] = {}
+    for name, value in parameters.items():
+        if isinstance(value, np.ndarray | np.generic):
+            value = value.tolist()
+        plain[name] = None if isinstance(value, np.random.RandomState) else value
+    return plain
 
 
 def _warn_of_outside(placement: Placement, what: str, where: str, method: str) -> None:

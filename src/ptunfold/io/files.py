@@ -1,0 +1,47 @@
+"""Files that are there whole or not at all."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def whole_file(path: str | Path) -> Iterator[Path]:
+    """Give a name to write to; what was written gets its own name only when all is done.
+
+    After an error, or Ctrl-C, nothing is left, and a file that was there before is as it was.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> folder = Path(tempfile.mkdtemp())
+    >>> with whole_file(folder / "a.txt") as name:
+    ...     _ = name.write_text("all of it")
+    >>> [file.name for file in folder.iterdir()]
+    ['a.txt']
+    """
+    path = Path(path)
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent}; make it, or choose another place")
+    # The same ending, which many writers go by.
+    handle, name = tempfile.mkstemp(
+        dir=path.parent, prefix=f".{path.name.removesuffix(path.suffix)}-", suffix=path.suffix
+    )
+    os.close(handle)
+    part = Path(name)
+    try:
+        yield part
+        part.chmod(0o666 & ~_umask())
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask
