@@ -25,9 +25,8 @@ def agree(model, again, new):
                 np.testing.assert_array_equal(getattr(getattr(again, name), key), value)
     assert again.texture_ == model.texture_
     np.testing.assert_array_equal(again.transform(new), model.transform(new))
-    np.testing.assert_array_equal(
-        again.inverse_transform(model.embedding_), model.inverse_transform(model.embedding_)
-    )
+    places = model.embedding_[np.isfinite(model.embedding_).all(axis=1)]
+    np.testing.assert_array_equal(again.inverse_transform(places), model.inverse_transform(places))
     np.testing.assert_array_equal(again.distances([3]), model.distances([3]))
     assert again.path(0, 9).distance == model.path(0, 9).distance
 

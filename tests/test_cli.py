@@ -1,0 +1,250 @@
+"""The installed command on files of every kind, good and bad."""
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import anndata
+import numpy as np
+import pandas as pd
+import pyarrow.feather
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from ptunfold import PTU
+from ptunfold.cli import app
+from ptunfold.datasets import letter_a, s_with_hole
+
+COMMAND = Path(sys.executable).parent / "ptunfold"
+N = 200
+
+
+def run(*words, **options):
+    return CliRunner().invoke(app, [str(word) for word in words], **options)
+
+
+@pytest.fixture
+def frame():
+    points = s_with_hole(N, seed=1).points
+    frame = pd.DataFrame(points, columns=["x", "y", "z"])
+    frame.insert(0, "name", [f"point, {row}" for row in range(N)])
+    frame["count"] = np.arange(N, dtype=np.int16)
+    return frame
+
+
+@pytest.fixture
+def expected(frame):
+    return PTU(n_jobs=-1).fit_transform(frame[["x", "y", "z"]].to_numpy())
+
+
+def write(frame, path):
+    if path.suffix in (".csv", ".tsv"):
+        frame.to_csv(path, index=False, sep="," if path.suffix == ".csv" else "\t")
+    elif path.suffix == ".parquet":
+        frame.set_index("name").to_parquet(path)
+    else:
+        pyarrow.feather.write_feather(frame, path)
+
+
+def read(path):
+    if path.suffix in (".csv", ".tsv"):
+        return pd.read_csv(path, sep="," if path.suffix == ".csv" else "\t")
+    return pd.read_parquet(path) if path.suffix == ".parquet" else pd.read_feather(path)
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".parquet", ".feather"])
+def test_tables_go_out_as_they_came_in(ending, frame, expected, tmp_path):
+    source, output = tmp_path / f"in{ending}", tmp_path / f"out{ending}"
+    write(frame, source)
+    done = subprocess.run(
+        [COMMAND, "embed", source, "-o", output, "--columns", "x,y,z"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    before, after = read(source), read(output)
+    np.testing.assert_allclose(after[["ptu0", "ptu1"]].to_numpy(), expected, rtol=1e-12)
+    pd.testing.assert_frame_equal(after[before.columns], before)
+    if ending == ".parquet":
+        assert after.index.name == "name"
+        assert after["count"].dtype == np.int16
+
+
+def test_every_format_into_every_other(frame, expected, tmp_path):
+    write(frame, tmp_path / "in.csv")
+    for ending in (".tsv", ".parquet", ".feather", ".npy", ".npz"):
+        output = tmp_path / f"out{ending}"
+        done = run("embed", tmp_path / "in.csv", "-o", output, "--columns", "x,y,z")
+        assert done.exit_code == 0, done.stderr
+        if ending == ".npy":
+            found = np.load(output)
+        elif ending == ".npz":
+            found = np.load(output)["X_ptu"]
+        else:
+            found = read(output)[["ptu0", "ptu1"]].to_numpy()
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz"])
+def test_arrays(ending, frame, expected, tmp_path):
+    points = frame[["x", "y", "z"]].to_numpy()
+    source, output = tmp_path / f"in{ending}", tmp_path / f"out{ending}"
+    if ending == ".npy":
+        np.save(source, points)
+    else:
+        np.savez(source, X=points, label=np.arange(N))
+    assert run("embed", source, "-o", output).exit_code == 0
+    found = np.load(output)
+    if ending == ".npz":
+        np.testing.assert_array_equal(found["label"], np.arange(N))
+        found = found["X_ptu"]
+    np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_anndata(frame, expected, tmp_path):
+    obs = pd.DataFrame({"kind": pd.Categorical(["a", "b"] * (N // 2))}, index=frame["name"])
+    cells = anndata.AnnData(frame[["x", "y", "z"]].to_numpy(), obs=obs)
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    done = run("embed", tmp_path / "in.h5ad", "-o", tmp_path / "out.h5ad")
+    assert done.exit_code == 0, done.stderr
+    after = anndata.read_h5ad(tmp_path / "out.h5ad")
+    np.testing.assert_allclose(after.obsm["X_ptu"], expected, rtol=1e-6)
+    pd.testing.assert_frame_equal(after.obs, cells.obs)
+
+
+def test_a_folder_of_images(tmp_path):
+    letters = letter_a(80, size=24)
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for row, image in enumerate(letters.points):
+        pixels = np.round(255 * image.reshape(24, 24)).astype(np.uint8)
+        Image.fromarray(pixels).save(folder / f"{row:03}.png")
+    (folder / "notes.md").write_text("not an image")
+    done = run("embed", folder, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.stderr
+    after = pd.read_csv(tmp_path / "out.csv")
+    assert list(after.columns) == ["file", "ptu0", "ptu1"]
+    assert list(after["file"]) == [f"{row:03}.png" for row in range(80)]
+    Image.fromarray(np.zeros((8, 8), dtype=np.uint8)).save(folder / "small.png")
+    done = run("embed", folder, "-o", tmp_path / "more.csv")
+    assert "images of one size and kind are needed" in done.stderr
+
+
+def test_there_and_back(frame, tmp_path):
+    write(frame, tmp_path / "in.csv")
+    model, out = tmp_path / "m.safetensors", tmp_path / "out.csv"
+    options = ["--columns", "x,y,z", "--save", model, "--keep", "name", "--json"]
+    done = run("embed", tmp_path / "in.csv", "-o", out, *options)
+    said = json.loads(done.stdout)
+    assert said["points"] == N
+    assert said["columns"] == ["x", "y", "z"]
+    assert list(read(out).columns) == ["name", "ptu0", "ptu1"]
+    done = run(
+        "transform", model, tmp_path / "in.csv", "-o", tmp_path / "t.csv", "--columns", "x,y,z"
+    )
+    assert done.exit_code == 0, done.stderr
+    columns = ["ptu0", "ptu1"]
+    np.testing.assert_array_equal(read(tmp_path / "t.csv")[columns], read(out)[columns])
+    done = run("inverse", model, out, "-o", tmp_path / "b.csv", "--json")
+    assert json.loads(done.stdout)["points"] == N
+    back = read(tmp_path / "b.csv")[["x0", "x1", "x2"]].to_numpy()
+    np.testing.assert_allclose(back, frame[["x", "y", "z"]], atol=1e-6)
+    assert json.loads(run("info", model, "--json").stdout)["points"] == N
+    assert "texture" in run("info", model).stdout
+
+
+def test_gaps(frame, tmp_path):
+    frame.loc[[3, 17], "y"] = np.nan
+    write(frame, tmp_path / "in.csv")
+    words = ["embed", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--columns", "x,y,z"]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "rows 4, 18 of" in done.stderr
+    assert "--missing drop" in done.stderr
+    done = run(*words, "--missing", "drop")
+    assert done.exit_code == 0
+    assert "rows 4, 18 have gaps and are left out" in done.stderr
+    after = read(tmp_path / "out.csv")
+    assert list(after["name"]) == list(frame["name"].drop([3, 17]))
+
+
+def test_nothing_is_overwritten_unless_asked(frame, tmp_path):
+    write(frame, tmp_path / "in.csv")
+    (tmp_path / "out.csv").write_text("mine")
+    words = ["embed", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--columns", "x,y,z"]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "is there already; choose another name, or --force" in done.stderr
+    assert (tmp_path / "out.csv").read_text() == "mine"
+    assert run(*words, "--force").exit_code == 0
+    assert len(read(tmp_path / "out.csv")) == N
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("a.csv", b"", "is empty"),
+        ("a.csv", b"x,y\n", "has no rows"),
+        ("a.csv", b"x,y\n1,2\n3\n", "line 3 of"),
+        ("a.csv", b"x,x\n1,2\n", "two columns of the same name"),
+        ("a.csv", b"x,y\na,b\n", "none of the columns x, y holds numbers"),
+        ("a.csv", b"\xff\xfe\x00x", "is no table in UTF-8 text"),
+        ("a.parquet", b"nonsense", "cannot be read; it may be damaged"),
+        ("a.feather", b"nonsense", "cannot be read; it may be damaged"),
+        ("a.npy", b"nonsense", "cannot be read; it may be damaged"),
+        ("a.npz", b"nonsense", "cannot be read; it may be damaged"),
+        ("a.h5ad", b"nonsense", "cannot be read; it may be damaged"),
+        ("a.xyz", b"1 2 3", "is of no kind that is known; the endings are .csv"),
+    ],
+)
+def test_bad_files(name, content, message, tmp_path):
+    (tmp_path / name).write_bytes(content)
+    done = run("embed", tmp_path / name, "-o", tmp_path / "out.csv")
+    assert done.exit_code == 1
+    assert message in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out.csv").exists()
+
+
+def test_bad_options(frame, tmp_path):
+    write(frame, tmp_path / "in.csv")
+    words = ["embed", tmp_path / "in.csv", "--columns", "x,y,z", "-o"]
+    for option, message in (
+        (["out.csv", "--step", "leap"], "step='leap' is not known"),
+        (["out.csv", "-k", "500"], "n_neighbors=500 needs more than 500 points"),
+        (["out.csv", "-d", "300"], "n_components=300 needs more than 300 points"),
+        (["out.what"], "has no ending that is known"),
+        (["nowhere/out.csv"], "there is no folder"),
+    ):
+        done = run(*words, tmp_path / option[0], *option[1:])
+        assert done.exit_code == 1
+        assert message in done.stderr
+    done = run("--debug", *words, tmp_path / "out.csv", "--step", "leap")
+    assert isinstance(done.exception, ValueError)
+
+
+def test_data_sets(tmp_path):
+    listed = run("datasets").stdout
+    assert "swiss_roll" in listed
+    done = run("datasets", "swiss_roll", "-o", tmp_path / "roll.csv", "--n-points", "50")
+    assert done.exit_code == 0, done.stderr
+    assert list(read(tmp_path / "roll.csv").columns) == ["x", "y", "z", "color", "true0", "true1"]
+    done = run("datasets", "petals", "-o", tmp_path / "petals.npz", "--n-points", "50")
+    assert np.load(tmp_path / "petals.npz")["X"].shape == (50, 3)
+    assert "there is no data set roll; choose among" in run("datasets", "roll").stderr
+    assert "say where to write it" in run("datasets", "petals").stderr
+
+
+def test_help_is_for_people():
+    for command in ("embed", "transform", "inverse", "info", "datasets", "paper"):
+        done = run(command, "--help")
+        assert done.exit_code == 0
+        assert len(done.stdout) > 200
+    assert run().exit_code in (0, 2)
+    assert shutil.which("ptunfold", path=str(COMMAND.parent))
