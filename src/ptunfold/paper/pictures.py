@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.paper.methods import aligned
 from ptunfold.types import FloatArray
 
 
@@ -41,15 +42,16 @@ def scatter(ax: Any, places: FloatArray, color: Any, title: str, **options: Any)
 def side_by_side(
     points: FloatArray, color: FloatArray, panels: Sequence[tuple[str, FloatArray]]
 ) -> Any:
-    """Draw the data in space, and embeddings beside them."""
+    """Draw the data in space, and embeddings beside them, turned as the first of them is."""
     figure, axes = canvas(1 + len(panels), has_3d=True)
     middle = points - points.mean(axis=0)
     if points.shape[1] > 3:
         _, _, axis = np.linalg.svd(middle[:: max(1, len(middle) // 2000)], full_matrices=False)
         middle = middle @ axis[:3].T
     scatter(axes[0], middle, color, "data")
+    first = panels[0][1]
     for ax, (title, places) in zip(axes[1:], panels, strict=True):
-        scatter(ax, places[:, :2], color, title)
+        scatter(ax, aligned(places, first)[:, :2], color, title)
     return figure
 
 

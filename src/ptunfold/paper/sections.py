@@ -794,7 +794,7 @@ def timing(extent: Extent) -> Section:
     """Measure the orders of growth."""
     sizes = [1000, 2000, 4000] if extent.is_quick else [1000, 2000, 4000, 8000]
     seconds, exponents = stage_exponents(sizes)
-    bounds = {"graph": 1.35, "frames": 1.35, "connection": 1.35, "distances": 2.35}
+    bounds = {"graph": 1.5, "frames": 1.5, "connection": 1.5, "distances": 2.5}
     words = {"graph": "n log n", "frames": "n", "connection": "n", "distances": "n² log n"}
     section = Section(
         "timing",
