@@ -248,3 +248,27 @@ def test_help_is_for_people():
         assert len(done.stdout) > 200
     assert run().exit_code in (0, 2)
     assert shutil.which("ptunfold", path=str(COMMAND.parent))
+
+
+def test_a_picture(frame, tmp_path):
+    write(frame, tmp_path / "in.csv")
+    words = ["embed", tmp_path / "in.csv", "--columns", "x,y,z", "-o", tmp_path / "out.csv"]
+    done = run(*words, "--plot", tmp_path / "a.png", "--color", "count")
+    assert done.exit_code == 0, done.stderr
+    with Image.open(tmp_path / "a.png") as picture:
+        assert len(np.unique(np.asarray(picture.convert("RGB")).reshape(-1, 3), axis=0)) > 50
+    words += ["--force"]
+    done = run(*words, "--plot", tmp_path / "a.doc")
+    assert "has no ending of a picture" in done.stderr
+    assert "column name does not hold numbers" in run(*words, "--color", "name").stderr
+
+
+def test_demo(tmp_path):
+    done = subprocess.run(
+        [COMMAND, "demo"], capture_output=True, text=True, timeout=200, cwd=tmp_path
+    )
+    assert done.returncode == 0, done.stderr
+    names = {file.name for file in (tmp_path / "ptunfold-demo").iterdir()}
+    assert names == {"sheet.csv", "flat.csv", "sheet.safetensors", "sheet.png"}
+    again = run("demo", "-o", tmp_path / "ptunfold-demo")
+    assert again.exit_code == 1

@@ -118,6 +118,10 @@ def embed(
     save: Annotated[
         Path | None, typer.Option(help="Write the fitted model to this file as well.")
     ] = None,
+    plot: Annotated[
+        Path | None, typer.Option(help="Draw the embedding to this file (png, pdf, svg).")
+    ] = None,
+    color: Annotated[str | None, typer.Option(help="The column to colour points by.")] = None,
     n_components: Annotated[int, typer.Option("--n-components", "-d", help="Coordinates.")] = 2,
     n_neighbors: Annotated[str, typer.Option("--n-neighbors", "-k", help="A number.")] = "auto",
     radius: Annotated[float | None, typer.Option(help="The longest edge.")] = None,
@@ -151,9 +155,10 @@ def embed(
     """
     from ptunfold.estimator import PTU
 
-    _free(output, force)
-    _free(save, force)
+    for path in (output, save, plot):
+        _free(path, force)
     table, points, names = _read(source, columns, missing)
+    shade = None if color is None else table.numbers([color])[0][:, 0]
     if keep is not None:
         table = table.keep(_names(keep) or [])
     start = time.perf_counter()
@@ -182,10 +187,13 @@ def embed(
     _write(output, table, model.embedding_)
     if save is not None:
         model.save(save)
+    if plot is not None:
+        _draw(plot, model, shade)
     said = {
         "input": str(source),
         "output": str(output),
         "model": None if save is None else str(save),
+        "plot": None if plot is None else str(plot),
         "points": len(points),
         "columns": names if len(names) <= 100 else f"{len(names)} columns",
         "texture": model.texture_,
@@ -252,6 +260,30 @@ def inverse(
     names = [f"x{place}" for place in range(fitted.n_features_in_)] if names is None else names
     _write(output, table, placed.coordinates, [str(name) for name in names], "X_back")
     _say_placed(as_json, output, placed)
+
+
+@app.command()
+@in_words
+def demo(
+    output: Annotated[
+        Path, typer.Option("--output", "-o", help="Folder for the files it makes.")
+    ] = Path("ptunfold-demo"),
+) -> None:
+    """Make a sheet with a hole, embed it, and show every step as the commands you would use."""
+    output.mkdir(parents=True, exist_ok=True)
+    points, flat = output / "sheet.csv", output / "flat.csv"
+    model, picture = output / "sheet.safetensors", output / "sheet.png"
+    for path in (points, flat, model, picture):
+        _free(path, False)
+    typer.echo(f"ptunfold datasets s_with_hole -o {points}")
+    datasets("s_with_hole", points)
+    typer.echo(
+        f"ptunfold embed {points} -o {flat} --columns x,y,z --save {model} --plot {picture} "
+        "--color color"
+    )
+    embed(points, flat, columns="x,y,z", save=model, plot=picture, color="color")
+    typer.echo(f"ptunfold info {model}")
+    info(model)
 
 
 @app.command()
@@ -403,6 +435,24 @@ def _write(
 
     names = names or [f"ptu{place}" for place in range(places.shape[1])]
     write_table(output, table, dict(zip(names, places.T, strict=True)), key)
+
+
+def _draw(path: Path, model: Any, color: Any) -> None:
+    """Draw an embedding to a file."""
+    try:
+        import matplotlib as mpl
+    except ImportError as error:
+        raise ValueError("figures need matplotlib; pip install 'ptunfold[plot]'") from error
+    mpl.use("Agg")
+    from ptunfold import show
+    from ptunfold.io.files import whole_file
+
+    figure = show.embedding(model, color).figure
+    known = figure.canvas.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in known:
+        raise ValueError(f"{path} has no ending of a picture; the endings are {', '.join(known)}")
+    with whole_file(path) as name:
+        figure.savefig(name, dpi=150)
 
 
 def _say_placed(as_json: bool, output: Path, placed: Any) -> None:

@@ -1,0 +1,336 @@
+"""One function a figure. Each draws on ``ax``, a new one by default, and returns it."""
+
+from __future__ import annotations
+
+import warnings
+from typing import Any
+
+import numpy as np
+
+from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.types import FloatArray
+
+_MAP = "viridis"  # legible to the colour-blind, and in grey
+_LANDMARKS = 100
+
+
+def _new_ax(ax: Any, *, is_3d: bool = False) -> Any:
+    if ax is not None:
+        return ax
+    try:
+        import matplotlib.pyplot as plt
+    except ImportError as error:
+        raise ImportError(
+            "figures need matplotlib; install it with pip install 'ptunfold[plot]'"
+        ) from error
+    figure = plt.figure(layout="constrained")
+    return figure.add_subplot(projection="3d" if is_3d else None)
+
+
+def _places(model: Any) -> FloatArray:
+    """Return the coordinates of a fitted model, or of an array."""
+    return np.asarray(getattr(model, "embedding_", model))
+
+
+def _size(n_points: int) -> float:
+    """Choose points so large that they fill about as much of the figure whatever their number."""
+    return float(np.clip(6000 / n_points, 0.3, 30))
+
+
+def _scatter(ax: Any, places: FloatArray, color: Any, options: dict[str, Any]) -> Any:
+    style: dict[str, Any] = {"s": _size(len(places)), "linewidths": 0, "c": color, **options}
+    if color is not None and not isinstance(color, str):
+        style.setdefault("cmap", _MAP)
+    drawn = ax.scatter(*places.T, **style)
+    ax.set_aspect("equal")
+    return drawn
+
+
+def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+    """Draw points in space: as they are, or along their first three principal axes.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    color : (n_points,), optional
+        Values to colour them by.
+    ax : matplotlib 3-D axes, optional
+        Where to draw.
+    **options
+        For matplotlib's ``scatter``.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With equal scales.
+    """
+    points = np.asarray(points, dtype=np.float64)
+    if points.shape[1] > 3:
+        middle = points - points.mean(axis=0)
+        sample = middle[:: max(1, len(middle) // 2000)]
+        points = middle @ np.linalg.svd(sample, full_matrices=False)[2][:3].T
+    elif points.shape[1] < 3:
+        points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+    ax = _new_ax(ax, is_3d=True)
+    _scatter(ax, points, color, options)
+    return ax
+
+
+def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+    """Draw the first two coordinates of an embedding.
+
+    Parameters
+    ----------
+    model : PTU or (n_points, n_components)
+        A fitted model, or coordinates.
+    color : (n_points,), optional
+        Values to colour points by.
+    ax : matplotlib axes, optional
+        Where to draw.
+    **options
+        For matplotlib's ``scatter``.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With equal scales.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.embedding(PTU().fit(sheet.points), sheet.color)
+    >>> ax.get_aspect()
+    1.0
+    """
+    ax = _new_ax(ax)
+    places = _places(model)
+    flat = np.pad(places[:, :2], ((0, 0), (0, max(0, 2 - places.shape[1]))))
+    _scatter(ax, flat, color, options)
+    ax.set(xlabel="first coordinate", ylabel="second coordinate")
+    return ax
+
+
+def thumbnails(
+    model: Any, images: Any, shape: tuple[int, ...], ax: Any = None, *, size: float = 0.08
+) -> Any:
+    """Draw an embedding with some of the images in their places, none over another.
+
+    Parameters
+    ----------
+    model : PTU or (n_points, n_components)
+        A fitted model, or coordinates.
+    images : (n_points, n_pixels)
+        The images.
+    shape : (height, width) or (height, width, 3)
+        Of an image.
+    ax : matplotlib axes, optional
+        Where to draw.
+    size : float
+        The side of an image as a share of the figure.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With equal scales.
+    """
+    places, images = _places(model)[:, :2], np.asarray(images)
+    ax = embedding(places, "0.7", ax)
+    low, high = places.min(axis=0), places.max(axis=0)
+    side = size * (high - low).max()
+    tall, wide = shape[0] / max(shape[:2]), shape[1] / max(shape[:2])
+    top = images.max() or 1
+    shown = np.empty((0, 2))
+    for index in np.random.default_rng(0).permutation(len(places)):
+        x, y = places[index]
+        # The box of an image, and a little room between two.
+        apart = np.abs(shown - (x, y)) / (1.05 * side * np.array([wide, tall]))
+        if len(shown) and apart.max(axis=1).min() < 1:
+            continue
+        shown = np.vstack((shown, (x, y)))
+        half = 0.5 * side * np.array([wide, tall])
+        box = (x - half[0], x + half[0], y - half[1], y + half[1])
+        ax.imshow(images[index].reshape(shape) / top, extent=box, cmap="gray", zorder=3)
+    margin = 0.5 * side
+    ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
+    return ax
+
+
+def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = None) -> Any:
+    """Draw an embedding in the colours of its error against the truth.
+
+    Parameters
+    ----------
+    model : PTU or (n_points, n_components)
+        A fitted model, or coordinates; it is moved rigidly onto the truth.
+    exact : (n_points, n_components)
+        The true coordinates.
+    ax : matplotlib axes, optional
+        Where to draw.
+    largest : float, optional
+        The error of the strongest colour, as a share of the box; the largest there is by default.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With equal scales and a colour bar.
+    """
+    ax = _new_ax(ax)
+    places, exact = _places(model), np.asarray(exact, dtype=np.float64)
+    centre = exact.mean(axis=0)
+    moved, wanted = places - places.mean(axis=0), exact - centre
+    left, _, right = np.linalg.svd(moved.T @ wanted)
+    moved = moved @ left @ right
+    off = 100 * np.linalg.norm(moved - wanted, axis=1) / np.ptp(exact, axis=0).max()
+    top = None if largest is None else 100 * largest
+    drawn = _scatter(ax, (moved + centre)[:, :2], off, {"vmin": 0, "vmax": top, "cmap": "cividis"})
+    ax.figure.colorbar(drawn, ax=ax, label="error, % of the box")
+    return ax
+
+
+def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
+    """Draw the shortest path between two points, unfolded into the plane.
+
+    Parameters
+    ----------
+    model : PTU
+        A fitted model.
+    start, end : int
+        The two points.
+    ax : matplotlib axes, optional
+        Where to draw.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        The path along the graph, the straight line between its ends, and both their lengths.
+    """
+    ax = _new_ax(ax)
+    found = model.path(start, end)
+    points = found.points[:, :2]
+    if points.shape[1] < 2:
+        points = np.pad(points, ((0, 0), (0, 1)))
+    ends = points[[0, -1]]
+    ax.plot(*points.T, ".-", color="#0072b2", label=f"along the graph: {found.graph_length:.4g}")
+    ax.plot(*ends.T, "--", color="#d55e00", label=f"straight: {found.distance:.4g}")
+    ax.annotate(str(start), ends[0], textcoords="offset points", xytext=(4, 4))
+    ax.annotate(str(end), ends[1], textcoords="offset points", xytext=(4, 4))
+    ax.set_aspect("equal", adjustable="datalim")
+    ax.legend()
+    return ax
+
+
+def shepard(model: Any, ax: Any = None, *, n_sources: int = 50) -> Any:
+    """Draw distances in the embedding against those along the data (a Shepard diagram).
+
+    Parameters
+    ----------
+    model : PTU
+        A fitted model.
+    ax : matplotlib axes, optional
+        Where to draw.
+    n_sources : int
+        From how many points distances are measured.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        Points on the diagonal keep their distance.
+    """
+    ax = _new_ax(ax)
+    sources, rows = _rows(model, n_sources)
+    places = _places(model)
+    shown = np.linalg.norm(places[sources, None] - places[None], axis=2)
+    is_pair = np.isfinite(rows) & np.isfinite(shown) & (rows > 0)
+    longest = rows[is_pair].max()
+    ax.hexbin(rows[is_pair], shown[is_pair], gridsize=80, bins="log", cmap=_MAP, mincnt=1)
+    ax.plot([0, longest], [0, longest], color="#d55e00", linewidth=1)
+    ax.set(xlabel="distance along the data", ylabel="distance in the embedding")
+    ax.set_aspect("equal")
+    return ax
+
+
+def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
+    """Draw what each coordinate would contribute, shown or not.
+
+    Parameters
+    ----------
+    model : PTU
+        A fitted model.
+    ax : matplotlib axes, optional
+        Where to draw.
+    n_values : int
+        How many coordinates.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        A bar for each coordinate, those of the embedding in a colour of their own.
+    """
+    ax = _new_ax(ax)
+    sources, rows = _rows(model, _LANDMARKS)
+    n_values = min(n_values, len(sources) - 1)
+    values = _embed(rows, sources, n_values).eigenvalues
+    share = 100 * values / values[values > 0].sum()
+    is_shown = np.arange(n_values) < _places(model).shape[1]
+    ax.bar(np.arange(1, n_values + 1), share, color=np.where(is_shown, "#0072b2", "0.7"))
+    ax.axhline(0, color="0.3", linewidth=0.8)
+    ax.set(xlabel="coordinate", ylabel="share, %")
+    return ax
+
+
+def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
+    """Draw what embeddings of one, two and more dimensions leave unexplained.
+
+    Parameters
+    ----------
+    model : PTU
+        A fitted model.
+    ax : matplotlib axes, optional
+        Where to draw.
+    most : int
+        Up to how many dimensions.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        1 − R² between distances along the data and in the embedding.
+    """
+    ax = _new_ax(ax)
+    sources, rows = _rows(model, _LANDMARKS)
+    most = min(most, len(sources) - 1)
+    places = _embed(rows, sources, most).coordinates
+    is_there = np.isfinite(rows).all(axis=0)
+    left = []
+    for dim in range(1, most + 1):
+        shown = np.linalg.norm(places[sources, None, :dim] - places[None, :, :dim], axis=2)
+        pairs = rows[:, is_there].ravel(), shown[:, is_there].ravel()
+        left.append(1 - np.corrcoef(*pairs)[0, 1] ** 2)
+    ax.semilogy(np.arange(1, most + 1), left, "o-", color="#0072b2")
+    ax.set(xlabel="dimensions", ylabel="residual variance", xticks=np.arange(1, most + 1))
+    return ax
+
+
+def _rows(model: Any, n_sources: int) -> tuple[Any, FloatArray]:
+    """Choose points of the largest part of the data; these, and the distances from them."""
+    inside = np.flatnonzero(model.component_labels_ == 0)
+    chosen = np.linspace(0, len(inside) - 1, min(n_sources, len(inside))).astype(int)
+    sources = inside[np.unique(chosen)]
+    return sources, model.distances(sources)
+
+
+def _embed(rows: FloatArray, sources: Any, n_components: int) -> Any:
+    """Embed the points that can be reached, NaN for the others."""
+    is_there = np.isfinite(rows).all(axis=0)
+    places = np.full((rows.shape[1], n_components), np.nan)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        found = landmark_mds(
+            rows[:, is_there], np.searchsorted(np.flatnonzero(is_there), sources), n_components
+        )
+    places[is_there] = found.coordinates
+    return type(found)(places, found.eigenvalues)

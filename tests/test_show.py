@@ -1,0 +1,114 @@
+"""Figures: something is drawn, where it belongs."""
+
+import matplotlib as mpl
+
+mpl.use("Agg")
+
+import matplotlib.pyplot as plt
+import numpy as np
+import pytest
+
+from ptunfold import PTU, show
+from ptunfold.datasets import letter_a, light_stage, s_with_hole, spherical_cap, swiss_roll
+
+
+@pytest.fixture(autouse=True)
+def no_figures_left():
+    yield
+    plt.close("all")
+
+
+@pytest.fixture(scope="module")
+def sheet():
+    return s_with_hole(400)
+
+
+@pytest.fixture(scope="module")
+def model(sheet):
+    return PTU().fit(sheet.points)
+
+
+def offsets(ax):
+    return np.asarray(ax.collections[0].get_offsets())
+
+
+def test_embedding(model, sheet):
+    ax = show.embedding(model, sheet.color)
+    np.testing.assert_array_equal(offsets(ax), model.embedding_)
+    np.testing.assert_array_equal(ax.collections[0].get_array(), sheet.color)
+    assert ax.get_aspect() == 1
+    _, given = plt.subplots()
+    assert show.embedding(model.embedding_, ax=given, s=3) is given
+    assert given.collections[0].get_sizes() == [3]
+    show.embedding(model.embedding_[:, :1])
+
+
+@pytest.mark.parametrize("n_features", [2, 3, 10])
+def test_data(n_features):
+    points = np.random.default_rng(0).random((50, n_features))
+    ax = show.data(points, points[:, 0])
+    assert ax.name == "3d"
+    drawn = np.stack(ax.collections[0]._offsets3d).T
+    assert drawn.shape == (50, 3)
+    if n_features == 3:
+        np.testing.assert_allclose(drawn, points)
+
+
+def test_error(sheet):
+    exact = sheet.coordinates
+    off = exact @ [[0, 1], [-1, 0]] + 3
+    off[7] += 0.5
+    ax = show.error(off, exact)
+    errors = ax.collections[0].get_array()
+    assert np.argmax(errors) == 7
+    assert errors[7] == pytest.approx(50 * np.sqrt(2) / np.ptp(exact, axis=0).max(), rel=0.05)
+    assert show.error(off, exact, largest=0.01).collections[0].get_clim() == (0, 1)
+
+
+def test_path(model):
+    ax = show.path(model, 3, 200)
+    path = model.path(3, 200)
+    np.testing.assert_array_equal(ax.lines[0].get_xydata(), path.points)
+    assert f"straight: {path.distance:.4g}" in ax.get_legend_handles_labels()[1]
+    line = np.linspace(0, 1, 30)[:, None] * [1.0, 2.0]
+    show.path(PTU(1, n_neighbors=2).fit(line), 0, 29)
+
+
+def test_shepard_is_on_the_diagonal_where_distances_are_kept(model):
+    ax = show.shepard(model)
+    centres = np.asarray(ax.collections[0].get_offsets())
+    assert np.abs(centres[:, 0] - centres[:, 1]).max() < 0.05 * centres.max()
+
+
+def test_spectrum_and_residual_variance(model):
+    heights = [bar.get_height() for bar in show.spectrum(model).patches]
+    assert len(heights) == 10
+    assert sum(heights[:2]) > 98
+    left = show.residual_variance(model).lines[0].get_ydata()
+    assert left[0] > 10 * left[1]
+    assert left[1] < 1e-3
+    cap = PTU().fit(spherical_cap(300).points)
+    assert len(show.residual_variance(cap, most=4).lines[0].get_ydata()) == 4
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+def test_points_that_were_left_out():
+    points = swiss_roll(400).points
+    points[:5] += 500
+    model = PTU(disconnected="largest").fit(points)
+    for draw in (show.embedding, show.shepard, show.spectrum, show.residual_variance):
+        assert draw(model) is not None
+
+
+@pytest.mark.parametrize("make", [letter_a, light_stage])
+def test_no_image_lies_over_another(make):
+    size = {"size": 16} if make is letter_a else {"height": 24, "width": 16}
+    data = make(200, **size)
+    ax = show.thumbnails(PTU().fit(data.points), data.points, data.shape)
+    boxes = np.array([image.get_extent() for image in ax.images])
+    assert len(boxes) > 20
+    for i, one in enumerate(boxes):
+        for other in boxes[:i]:
+            apart_x = one[0] >= other[1] or other[0] >= one[1]
+            apart_y = one[2] >= other[3] or other[2] >= one[3]
+            assert apart_x or apart_y
