@@ -125,3 +125,17 @@ def test_the_mean_of_planes_is_less_noisy(n_features):
     some = np.array([5, 1999, 3])
     few = estimate_frames(data.points, graph, 15, 2, tangent="smooth", nodes=some)
     np.testing.assert_array_equal(few.vectors, frames.vectors[some])
+
+
+@pytest.mark.parametrize("tangent", ["quadratic", "robust"])
+def test_many_features_change_nothing(tangent):
+    """Lifted into more dimensions than there are neighbours, where products do the work."""
+    few = swiss_roll(500, noise=0.01, outliers=0.05).points
+    basis = np.linalg.qr(np.random.default_rng(0).standard_normal((120, 3)))[0]
+    graph = build_graph(few)
+    low = estimate_frames(few, graph, 40, 2, tangent=tangent)
+    high = estimate_frames(few @ basis.T, graph, 40, 2, tangent=tangent)
+    planes = [vectors @ vectors.swapaxes(1, 2) for vectors in (basis @ low.vectors, high.vectors)]
+    np.testing.assert_allclose(planes[1], planes[0], atol=1e-7)
+    np.testing.assert_allclose(high.lift, low.lift @ basis.T, atol=1e-7)
+    np.testing.assert_allclose(high.residual, low.residual, rtol=1e-6)

@@ -56,15 +56,20 @@ def fit_quadratic(
         (is_member[:, :, None].astype(float), along, along[:, :, first] * along[:, :, second]),
         axis=2,
     )
+    # With many features the rounds work on the products of members; these say all about distances.
+    solve = _solve_by_products if normal.shape[2] > normal.shape[1] else _solve
+    rows = normal @ normal.transpose(0, 2, 1) if solve is _solve_by_products else normal
     weights = is_member.astype(float)
-    coefficients, off = _solve(terms, weights, normal)
+    coefficients, off = solve(terms, weights, rows)
     for _ in range(_ROUNDS if is_robust else 0):
         weights = _weights(off, is_member, counts)
-        coefficients, off = _solve(terms, weights, normal)
+        coefficients, off = solve(terms, weights, rows)
+    if solve is _solve_by_products:
+        coefficients = coefficients @ normal
     squares = (weights * np.square(off)).sum(axis=1)
     n_free = weights.sum(axis=1) - n_terms
     is_enough = counts + 1 >= 2 * n_terms
-    flat = np.sqrt(np.square(normal).sum(axis=(1, 2)) / (counts + 1))
+    flat = np.sqrt(np.einsum("ijk,ijk->i", normal, normal) / (counts + 1))
     residual = np.where(is_enough, np.sqrt(squares / np.maximum(n_free, 1)), flat)
     slopes = coefficients[:, 1 : 1 + dim].transpose(0, 2, 1) / radii[:, None, None]
     slopes[~is_enough] = 0
@@ -84,6 +89,23 @@ def _solve(
     moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2])
     coefficients = np.linalg.solve(moments, weighted @ normal)
     return coefficients, np.linalg.norm(normal - terms @ coefficients, axis=2)
+
+
+def _solve_by_products(
+    terms: FloatArray, weights: FloatArray, products: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Do the same by products of members, (n_nodes, n_members, n_members).
+
+    Returns the share of each member in each coefficient, (n_nodes, n_terms, n_members), and
+    distances from the fit.
+    """
+    weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
+    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2])
+    shares = np.linalg.solve(moments, weighted)
+    mixed = shares @ products
+    squares = np.einsum("imm->im", products) - 2 * np.einsum("imt,itm->im", terms, mixed)
+    squares += np.einsum("imt,imt->im", terms @ (mixed @ shares.transpose(0, 2, 1)), terms)
+    return shares, np.sqrt(np.maximum(squares, 0))
 
 
 def _weights(off: FloatArray, is_member: BoolArray, counts: IntArray) -> FloatArray:
