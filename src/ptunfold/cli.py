@@ -202,7 +202,8 @@ def embed(
         "eigenvalues": model.eigenvalues_.tolist(),
         "seconds": round(seconds, 3),
     }
-    line = f"{len(points)} points, {model.texture_}, in {seconds:.1f} s: {output}"
+    kind = "" if model.texture_ is None else f", {model.texture_}"
+    line = f"{len(points)} points{kind}, in {seconds:.1f} s: {output}"
     typer.echo(json.dumps(said) if as_json else line)
 
 

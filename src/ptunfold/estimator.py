@@ -140,12 +140,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Rotation and step of each edge.
     shortcuts_ : (n_shortcuts, 2) int
         The edges that were taken for shortcuts; they are not in the graph unless ``prune`` is None.
-    texture_ : {"flat", "smooth", "noisy", "very noisy", "rough"}
+    texture_ : {"flat", "smooth", "noisy", "very noisy", "rough"} or None
         What the data are like at the scale of a neighbourhood, which decides what "auto" means.
         Flat: planes fit, and chords are exact. Smooth: quadratic surfaces and arcs. Noisy: robust
         surfaces, arcs, and denoising first, with more neighbours if very noisy. Rough, because the
         data are sampled too thinly for surfaces or have more than ``intrinsic_dim`` dimensions:
-        planes and chords.
+        planes and chords. None if nothing was left to the data.
     orientation_ : Orientation
         Whether the sheet has two sides, with a loop along which left becomes right if not.
     n_features_in_ : int

@@ -21,7 +21,7 @@ from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import find_shortcuts, has_edges, without_edges
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.geometry.texture import settle, texture_of
+from ptunfold.geometry.texture import is_open, settle, texture_of
 from ptunfold.geometry.widening import widen_graph
 from ptunfold.types import (
     Embedding,
@@ -140,7 +140,7 @@ def lay_connection(
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     surface = points
     graph, shortcuts = _graph(surface, settings, order, **how)
-    texture = texture_of(surface, graph, dim, n_jobs=n_jobs)
+    texture = texture_of(surface, graph, dim, n_jobs=n_jobs) if is_open(settings) else None
     settings = settle(settings, texture, len(points))
     # Surfaces are fitted in a robust way unless least squares were asked for.
     fit = "quadratic" if settings.tangent == "quadratic" else "robust"

@@ -312,8 +312,9 @@ class Geometry:
         Where the graph and the frames were measured: the points, or what denoising made of them.
     shortcuts : (n_shortcuts, 2) int
         Edges that were taken for shortcuts.
-    texture : str
-        What the data are like: "flat", "smooth", "noisy", "very noisy" or "rough".
+    texture : str or None
+        What the data are like: "flat", "smooth", "noisy", "very noisy" or "rough"; None if nothing
+        was left to the data.
     order : (n_points,) int, optional
         With many points all of the above is in an order of its own: point i here is the caller's
         point ``order[i]``.
@@ -326,7 +327,7 @@ class Geometry:
     points: FloatArray
     surface: FloatArray
     shortcuts: IntArray
-    texture: str
+    texture: str | None
     order: IntArray | None = None
 
     @cached_property

@@ -113,4 +113,7 @@ def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
 def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges the graph has, (n_edges,)."""
     n_points = np.int64(graph.n_points)
-    return np.isin(tails * n_points + heads, graph.tails * n_points + graph.indices)
+    keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
+    # The edges of a graph are sorted.
+    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
+    return keys[places] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)

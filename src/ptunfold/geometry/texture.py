@@ -10,7 +10,7 @@ from ptunfold.geometry.frames import estimate_frames
 from ptunfold.types import FloatArray, Frames, Graph, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
-_SAMPLE = 250
+_SAMPLE = 150
 _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
@@ -117,7 +117,13 @@ def _thickness(frames: Frames) -> float:
     return float(np.median(values[:, -1] / np.maximum(values[:, -2], np.finfo(float).tiny)))
 
 
-def settle(settings: Settings, texture: str, n_points: int) -> Settings:
+def is_open(settings: Settings) -> bool:
+    """Tell whether anything is left to the data."""
+    is_auto = settings.step == "auto" or settings.tangent == "auto" or settings.denoise < 0
+    return is_auto or settings.n_wide > 0
+
+
+def settle(settings: Settings, texture: str | None, n_points: int) -> Settings:
     """Fill in what is left to the data.
 
     ======  =====================================  =========  =====  =======
@@ -133,7 +139,7 @@ def settle(settings: Settings, texture: str, n_points: int) -> Settings:
     ----------
     settings : Settings
         As they were checked.
-    texture : {"flat", "smooth", "noisy", "very noisy", "rough"}
+    texture : {"flat", "smooth", "noisy", "very noisy", "rough"} or None
         What the data are like. Where they are very noisy, more neighbours take part in denoising.
     n_points : int
         The number of points.

@@ -83,7 +83,8 @@ def widen_graph(
         offsets = points[members[:, 1:]] - points[nodes, None]
         apart = np.einsum("ijk,ijk->ij", offsets, offsets, dtype=np.float64)
         apart[members[:, 1:] == nodes[:, None]] = np.inf
-        nearest = np.argsort(apart, axis=1, kind="stable")[:, : heads.shape[1]]
+        n_kept = heads.shape[1]
+        nearest = np.argpartition(apart, n_kept - 1, axis=1)[:, :n_kept]
         heads[nodes] = np.take_along_axis(members[:, 1:], nearest, axis=1)
         is_new[nodes] = np.isfinite(np.take_along_axis(apart, nearest, axis=1))
 

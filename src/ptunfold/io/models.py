@@ -108,7 +108,7 @@ def geometry_to_arrays(geometry: Geometry) -> Arrays:
     return arrays
 
 
-def arrays_to_geometry(arrays: Arrays, texture: str) -> Geometry:
+def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
     """Put a geometry together again."""
     graph = Graph(arrays["graph.indptr"], arrays["graph.indices"], arrays["graph.lengths"])
     frames = Frames(
