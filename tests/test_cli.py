@@ -229,6 +229,16 @@ def test_bad_options(frame, tmp_path):
     assert isinstance(done.exception, ValueError)
 
 
+def test_outputs_are_checked_before_the_work(frame, tmp_path, monkeypatch):
+    write(frame, tmp_path / "in.csv")
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    words = ["embed", tmp_path / "in.csv", "--columns", "x,y,z", "-o"]
+    assert "has no ending that is known" in run(*words, tmp_path / "out.what").stderr
+    assert "there is no folder" in run(*words, tmp_path / "no" / "out.csv").stderr
+    done = run(*words, tmp_path / "out.csv", "--plot", tmp_path / "a.doc")
+    assert "has no ending of a picture" in done.stderr
+
+
 def test_data_sets(tmp_path):
     listed = run("datasets").stdout
     assert "swiss_roll" in listed

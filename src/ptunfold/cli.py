@@ -154,9 +154,13 @@ def embed(
     For instance: ptunfold embed points.csv -o embedded.csv --columns x,y,z
     """
     from ptunfold.estimator import PTU
+    from ptunfold.io.tables import check_output
 
     for path in (output, save, plot):
         _free(path, force)
+    check_output(output)
+    if plot is not None:
+        _check_plot(plot)
     table, points, names = _read(source, columns, missing)
     shade = None if color is None else table.numbers([color])[0][:, 0]
     if keep is not None:
@@ -222,8 +226,10 @@ def transform(
 ) -> None:
     """Place new points in the embedding of a model."""
     from ptunfold.estimator import PTU
+    from ptunfold.io.tables import check_output
 
     _free(output, force)
+    check_output(output)
     fitted = PTU.load(model)
     table, points, _ = _read(source, columns, missing)
     placed = fitted.place(points.astype(fitted.embedding_.dtype))
@@ -438,22 +444,26 @@ def _write(
     write_table(output, table, dict(zip(names, places.T, strict=True)), key)
 
 
-def _draw(path: Path, model: Any, color: Any) -> None:
-    """Draw an embedding to a file."""
+def _check_plot(path: Path) -> None:
+    """Check that a picture can be drawn, before the work starts."""
     try:
         import matplotlib as mpl
+        from matplotlib.backend_bases import FigureCanvasBase
     except ImportError as error:
         raise ValueError("figures need matplotlib; pip install 'ptunfold[plot]'") from error
     mpl.use("Agg")
+    known = FigureCanvasBase.get_supported_filetypes()
+    if path.suffix.lower().lstrip(".") not in known:
+        raise ValueError(f"{path} has no ending of a picture; the endings are {', '.join(known)}")
+
+
+def _draw(path: Path, model: Any, color: Any) -> None:
+    """Draw an embedding to a file."""
     from ptunfold import show
     from ptunfold.io.files import whole_file
 
-    figure = show.embedding(model, color).figure
-    known = figure.canvas.get_supported_filetypes()
-    if path.suffix.lower().lstrip(".") not in known:
-        raise ValueError(f"{path} has no ending of a picture; the endings are {', '.join(known)}")
     with whole_file(path) as name:
-        figure.savefig(name, dpi=150)
+        show.embedding(model, color).figure.savefig(name, dpi=150)
 
 
 def _say_placed(as_json: bool, output: Path, placed: Any) -> None:

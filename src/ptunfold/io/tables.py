@@ -268,6 +268,20 @@ def _read_images(folder: Path) -> Table:
     return Table(["file"], [[file.name for file in files]], np.stack(rows), shape)
 
 
+def check_output(path: str | Path) -> None:
+    """Check that a table can be written to a file, before the work starts."""
+    path = Path(path)
+    ending = path.suffix.lower()
+    if ending not in ENDINGS:
+        raise ValueError(
+            f"{path} has no ending that is known; the endings are {', '.join(ENDINGS)}"
+        )
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent}; make it, or choose another place")
+    if ending in ARROW:
+        _arrow()
+
+
 def write_table(
     path: str | Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu"
 ) -> None:
@@ -285,6 +299,7 @@ def write_table(
         What the new columns are called together in .npz and .h5ad files.
     """
     path = Path(path)
+    check_output(path)
     ending = path.suffix.lower()
     stacked = np.column_stack(list(added.values()))
     if ending in TEXT:
@@ -298,16 +313,12 @@ def write_table(
         arrays = table.source if isinstance(table.source, dict) else {}
         with whole_file(path) as name, name.open("wb") as file:
             np.savez(file, **{**arrays, key: stacked})
-    elif ending == ".h5ad":
+    else:
         if not hasattr(table.source, "obsm"):
             raise ValueError(f"{path} can only be made from a .h5ad file; choose another ending")
         table.source.obsm[key] = stacked
         with whole_file(path) as name:
             table.source.write_h5ad(name)
-    else:
-        raise ValueError(
-            f"{path} has no ending that is known; the endings are {', '.join(ENDINGS)}"
-        )
 
 
 def _write_text(path: Path, table: Table, added: dict[str, FloatArray], separator: str) -> None:
