@@ -11,17 +11,12 @@ from typer.testing import CliRunner
 
 from ptunfold.cli import app
 from ptunfold.datasets import letter_a
-from ptunfold.paper import sections
-from ptunfold.paper.methods import (
-    aligned,
-    correlation,
-    embedding_error,
-    run_landmark_isomap,
-    run_local,
-)
+from ptunfold.embedding.alignment import aligned, embedding_error
+from ptunfold.paper.methods import correlation, run_landmark_isomap, run_local
 from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.report import all_met, write_report
 from ptunfold.paper.sections import SECTIONS, Extent
+from ptunfold.paper.sections.images import _polar_correlations
 
 QUICK = Extent(is_quick=True)
 
@@ -51,7 +46,7 @@ def test_polar_coordinates_of_a_cone():
     turn, size = data.parameters.T
     radius, angle = size**1.5, 1.2 * turn + 0.4
     cone = np.column_stack((radius * np.cos(angle), radius * np.sin(angle))) + [5, -2]
-    found = sections._polar_correlations(cone, data)
+    found = _polar_correlations(cone, data)
     assert found[0] == pytest.approx(1)
     assert found[1] == pytest.approx(np.corrcoef(size, radius)[0, 1])
 

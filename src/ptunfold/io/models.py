@@ -57,6 +57,7 @@ def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
         with safe_open(path, framework="numpy") as file:
             about = file.metadata() or {}
             _check_kind(path, about)
+            # The open file is no dictionary: it cannot be walked over.
             arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
     except (SafetensorError, OSError) as error:
         raise ValueError(f"{path} is no model file, or a damaged one ({error})") from error

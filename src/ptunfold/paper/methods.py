@@ -93,25 +93,6 @@ def distance_error(found: FloatArray, exact: FloatArray) -> float:
     return float(np.mean(np.abs(found[apart] - exact[apart]) / exact[apart]))
 
 
-def aligned(found: FloatArray, exact: FloatArray, *, is_affine: bool = False) -> FloatArray:
-    """Move an embedding onto the exact one, rigidly or, for methods that keep no scale, affinely.
-
-    Both (n_points, n_components); so is what is returned.
-    """
-    centre = exact.mean(axis=0)
-    found, exact = found - found.mean(axis=0), exact - centre
-    if is_affine:
-        return found @ np.linalg.lstsq(found, exact, rcond=None)[0] + centre
-    left, _, right = np.linalg.svd(found.T @ exact)
-    return found @ left @ right + centre
-
-
-def embedding_error(found: FloatArray, exact: FloatArray, *, is_affine: bool = False) -> float:
-    """Return the Frobenius error after alignment, relative to the exact embedding."""
-    off = aligned(found, exact, is_affine=is_affine) - exact
-    return float(np.linalg.norm(off) / np.linalg.norm(exact - exact.mean(axis=0)))
-
-
 def correlation(found: FloatArray, wanted: FloatArray) -> float:
     """Return the least multiple correlation of columns of ``wanted`` with those of ``found``."""
     terms = np.column_stack((found, np.ones(len(found))))

@@ -1,23 +1,23 @@
-"""Pictures of the report: panels side by side, all at the same scale of colours."""
+"""Pictures of the report: panels side by side."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from typing import Any
 
-import numpy as np
-
-from ptunfold.paper.methods import aligned
+from ptunfold import show
+from ptunfold.embedding.alignment import aligned
+from ptunfold.paper.methods import Run
 from ptunfold.types import FloatArray
 
 
-def canvas(n_panels: int, *, height: float = 3.0, n_columns: int = 4, has_3d: bool = False) -> Any:
+def canvas(n_panels: int, *, size: float = 3.1, n_columns: int = 4, has_3d: bool = False) -> Any:
     """Return a figure and its axes, in rows of at most ``n_columns``."""
     from matplotlib.figure import Figure
 
     n_columns = min(n_panels, n_columns)
     n_rows = -(-n_panels // n_columns)
-    figure = Figure(figsize=(3.1 * n_columns, height * n_rows), layout="constrained")
+    figure = Figure(figsize=(size * n_columns, size * n_rows), layout="constrained")
     axes = []
     for place in range(n_panels):
         kind = "3d" if has_3d and place == 0 else None
@@ -25,18 +25,10 @@ def canvas(n_panels: int, *, height: float = 3.0, n_columns: int = 4, has_3d: bo
     return figure, axes
 
 
-def scatter(ax: Any, places: FloatArray, color: Any, title: str, **options: Any) -> None:
-    """Draw points of the plane, or of space on 3-D axes, with equal scales."""
-    style = {"c": color, "s": 3, "linewidths": 0, **options}
-    if not isinstance(color, str):
-        style.setdefault("cmap", "viridis")
-    ax.scatter(*places.T, **style)
+def panel(ax: Any, places: FloatArray, color: FloatArray, title: str) -> None:
+    """Draw an embedding without axes."""
+    show.embedding(places, color, ax).axis("off")
     ax.set_title(title, fontsize=9)
-    ax.set_aspect("equal")
-    if hasattr(ax, "zaxis"):
-        ax.set(xticks=[], yticks=[], zticks=[])
-    else:
-        ax.axis("off")
 
 
 def side_by_side(
@@ -44,31 +36,32 @@ def side_by_side(
 ) -> Any:
     """Draw the data in space, and embeddings beside them, turned as the first of them is."""
     figure, axes = canvas(1 + len(panels), has_3d=True)
-    middle = points - points.mean(axis=0)
-    if points.shape[1] > 3:
-        _, _, axis = np.linalg.svd(middle[:: max(1, len(middle) // 2000)], full_matrices=False)
-        middle = middle @ axis[:3].T
-    scatter(axes[0], middle, color, "data")
+    show.data(points, color, axes[0]).set(xticks=[], yticks=[], zticks=[])
+    axes[0].set_title("data", fontsize=9)
     first = panels[0][1]
     for ax, (title, places) in zip(axes[1:], panels, strict=True):
-        scatter(ax, aligned(places, first)[:, :2], color, title)
+        panel(ax, aligned(places, first), color, title)
     return figure
 
 
-def thumbnails(
-    ax: Any, places: FloatArray, images: FloatArray, shape: tuple[int, ...], title: str
-) -> None:
-    """Draw points of the plane, and some images where they belong, none over another."""
-    from matplotlib.offsetbox import AnnotationBbox, OffsetImage
+def error_maps(runs: dict[str, Run], exact: FloatArray) -> Any:
+    """Draw embeddings in the colours of their errors, up to 1 % of the box."""
+    figure, axes = canvas(len(runs), size=3.6)
+    for ax, (name, run) in zip(axes, runs.items(), strict=True):
+        show.error(run.places, exact, ax, largest=0.01).axis("off")
+        ax.set_title(name, fontsize=9)
+    return figure
 
-    scatter(ax, places, "0.7", title)
-    side = 0.11 * np.ptp(places, axis=0).max()
-    shown = np.empty((0, 2))
-    for index in np.random.default_rng(0).permutation(len(places)):
-        here = places[index]
-        if len(shown) and np.abs(shown - here).max(axis=1).min() < side:
-            continue
-        shown = np.vstack((shown, here))
-        picture = np.clip(images[index].reshape(shape), 0, 1)
-        box = OffsetImage(picture, zoom=20 / shape[0], cmap="gray_r")
-        ax.add_artist(AnnotationBbox(box, here, frameon=False))
+
+def image_maps(
+    panels: Sequence[tuple[str, FloatArray, FloatArray]],
+    shape: tuple[int, ...],
+    *,
+    cmap: str = "gray_r",
+) -> Any:
+    """Draw embeddings with images in their places: titles, places, images."""
+    figure, axes = canvas(len(panels), size=5, n_columns=2)
+    for ax, (title, places, images) in zip(axes, panels, strict=True):
+        show.thumbnails(places, images, shape, ax, cmap=cmap).axis("off")
+        ax.set_title(title, fontsize=9)
+    return figure

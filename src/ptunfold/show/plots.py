@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.embedding.alignment import aligned
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.types import FloatArray
 
@@ -116,7 +117,13 @@ def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> 
 
 
 def thumbnails(
-    model: Any, images: Any, shape: tuple[int, ...], ax: Any = None, *, size: float = 0.08
+    model: Any,
+    images: Any,
+    shape: tuple[int, ...],
+    ax: Any = None,
+    *,
+    size: float = 0.08,
+    cmap: str = "gray",
 ) -> Any:
     """Draw an embedding with some of the images in their places, none over another.
 
@@ -132,6 +139,8 @@ def thumbnails(
         Where to draw.
     size : float
         The side of an image as a share of the figure.
+    cmap : str
+        The colours of images of one channel.
 
     Returns
     -------
@@ -154,7 +163,7 @@ def thumbnails(
         shown = np.vstack((shown, (x, y)))
         half = 0.5 * side * np.array([wide, tall])
         box = (x - half[0], x + half[0], y - half[1], y + half[1])
-        ax.imshow(images[index].reshape(shape) / top, extent=box, cmap="gray", zorder=3)
+        ax.imshow(images[index].reshape(shape) / top, extent=box, cmap=cmap, zorder=3)
     margin = 0.5 * side
     ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     return ax
@@ -181,13 +190,10 @@ def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = Non
     """
     ax = _new_ax(ax)
     places, exact = _places(model), np.asarray(exact, dtype=np.float64)
-    centre = exact.mean(axis=0)
-    moved, wanted = places - places.mean(axis=0), exact - centre
-    left, _, right = np.linalg.svd(moved.T @ wanted)
-    moved = moved @ left @ right
-    off = 100 * np.linalg.norm(moved - wanted, axis=1) / np.ptp(exact, axis=0).max()
+    moved = aligned(places, exact)
+    off = 100 * np.linalg.norm(moved - exact, axis=1) / np.ptp(exact, axis=0).max()
     top = None if largest is None else 100 * largest
-    drawn = _scatter(ax, (moved + centre)[:, :2], off, {"vmin": 0, "vmax": top, "cmap": "cividis"})
+    drawn = _scatter(ax, moved[:, :2], off, {"vmin": 0, "vmax": top, "cmap": "cividis"})
     ax.figure.colorbar(drawn, ax=ax, label="error, % of the box")
     return ax
 
