@@ -16,7 +16,7 @@ def timing(extent: Extent) -> Section:
     section = Section(
         "timing",
         "How the time grows",
-        "Swiss roll in R³, stages of the paper's method on one thread, the quickest of three.",
+        "Swiss roll in R³, stages of the paper's method on one thread, the quickest of seven.",
         header=["stage", *map(str, sizes), "growth"],
     )
     for name, bound in bounds.items():
