@@ -10,8 +10,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ptunfold.diagnostics import disagreement, local_distortion
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
+from ptunfold.explorer import Page, explorer_page
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
@@ -472,6 +474,89 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             progress=self.progress,
         )
 
+    def scores(self) -> dict[str, FloatArray]:
+        """Tell how far the picture can be trusted at each point of the fitted data.
+
+        Returns
+        -------
+        scores : dict of (n_points,) float64
+            "local distortion": how much the ways to the neighbours are too long or too short in
+            the embedding, relative to their lengths. "disagreement": how much the two directions of
+            paths to the point disagree, relative to their lengths; always 0 with arcs as steps.
+        """
+        check_is_fitted(self)
+        return {
+            "local distortion": local_distortion(self.connection_, self.embedding_),
+            "disagreement": disagreement(self.connection_, n_jobs=self.n_jobs),
+        }
+
+    def explore(
+        self,
+        path: Any = None,
+        *,
+        columns: Any = None,
+        color: str | None = None,
+        images: Any = None,
+        title: str = "PTU",
+        paths: bool | None = None,
+    ) -> Page:
+        """Make a page on which data and embedding can be looked into, in one file without network.
+
+        The data and the embedding stand side by side; what is pointed at or selected in one is
+        seen in the other. Two points that are clicked show the path between them, and how it
+        unfolds.
+
+        Parameters
+        ----------
+        path : str or path, optional
+            The file to write. Without it, the page is only returned; in a notebook it shows itself.
+        columns : dict or data frame, optional
+            More to know about the points: for each name one value a point, numbers or words.
+        color : str, optional
+            What to colour by first: a column, a feature, "ptu0" or one of the scores.
+        images : (n_points, height, width) or (n_points, height, width, 3), or a shape, optional
+            Images of the points, or their (height, width) if the features are the pixels.
+        title : str
+            What the page is called.
+        paths : bool, optional
+            Store the graph and the connection for the paths; by default up to 100 000 points.
+
+        Returns
+        -------
+        page : Page
+            With ``html`` and ``save(path)``.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> sheet = s_with_hole(500)
+        >>> page = PTU().fit(sheet.points).explore(columns={"height": sheet.points[:, 2]})
+        >>> page.html.startswith("<!doctype html>")
+        True
+        """
+        check_is_fitted(self)
+        geometry = self._as_given
+        names = getattr(self, "feature_names_in_", None)
+        page = explorer_page(
+            geometry,
+            geometry.points if self._points is None else self._points,
+            self.embedding_,
+            self.landmarks_,
+            names=[f"x{i}" for i in range(self.n_features_in_)]
+            if names is None
+            else [str(name) for name in names],
+            title=title,
+            columns=columns,
+            color=color,
+            images=images,
+            paths=paths,
+            n_jobs=self.n_jobs,
+        )
+        if path is not None:
+            page.save(path)
+        return page
+
     def save(self, path: Any) -> None:
         """Write the fitted model to a file: arrays and JSON, no code.
 
@@ -533,6 +618,26 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
             return estimate_dimension(points, n_jobs=self.n_jobs).consensus
         return self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
+
+    def _repr_html_inner(self) -> str:
+        return self._repr_mimebundle_().get("text/html", "")
+
+    def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
+        """Add a line on what was fitted to scikit-learn's picture of the parameters."""
+        bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
+        if "text/html" in bundle and self.__sklearn_is_fitted__():
+            n_points, n_components = self.embedding_.shape
+            said = [
+                f"{n_points:,} points of {self.n_features_in_:,} features in {n_components} "
+                "dimensions",
+                "" if self.texture_ is None else f"texture {self.texture_}",
+                f"{self._geometry.graph.n_edges // 2:,} edges",
+                f"{len(self.landmarks_):,} landmarks" if len(self.landmarks_) else "",
+                f"{len(self.shortcuts_):,} shortcuts" if len(self.shortcuts_) else "",
+                "eigenvalues " + ", ".join(f"{x:.4g}" for x in self.eigenvalues_.flat[:6]),
+            ]
+            bundle["text/html"] += f"<p>{'; '.join(filter(None, said))}</p>"
+        return bundle
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_geometry")

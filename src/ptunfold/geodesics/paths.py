@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.paths import grow_whole_tree, new_tree
-from ptunfold.types import Connection, IntArray, Path
+from ptunfold.types import Connection, FloatArray, IntArray, Path
 from ptunfold.validation import check_index
 
 
@@ -49,8 +51,7 @@ def unfold_path(
     """
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
-    tree = new_tree(graph.n_points)
-    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, start, tree)
+    tree, seen_from_start, start_seen = _develop(connection, start)
     if not np.isfinite(tree.distance[end]):
         if names is not None:
             start, end = names[start], names[end]
@@ -62,20 +63,6 @@ def unfold_path(
     while backwards[-1] != start:
         backwards.append(graph.tails[tree.parent_edge[backwards[-1]]])
     nodes = np.array(backwards[::-1], dtype=np.int64)
-
-    dim = connection.intrinsic_dim
-    seen_from_start, start_seen = np.empty((2, graph.n_points, dim))
-    develop_both_ways(
-        graph.tails,
-        graph.reverse,
-        connection.rotations,
-        connection.steps,
-        tree,
-        n_settled,
-        start_seen,
-        seen_from_start,
-        np.empty((graph.n_points, dim, dim)),
-    )
     return Path(
         nodes=nodes,
         points=seen_from_start[nodes],
@@ -83,3 +70,48 @@ def unfold_path(
         forward=float(np.linalg.norm(seen_from_start[end])),
         backward=float(np.linalg.norm(start_seen[end])),
     )
+
+
+def both_directions(connection: Connection, source: int) -> tuple[FloatArray, FloatArray]:
+    """Estimate the distances from one point to all, from its own end and from theirs.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    source : int
+        The point.
+
+    Returns
+    -------
+    forward, backward : (n_points,) float64
+        Infinite where no path leads.
+    """
+    tree, seen_from_source, source_seen = _develop(connection, source)
+    is_far = ~np.isfinite(tree.distance)
+    found = []
+    for places in (seen_from_source, source_seen):
+        lengths = np.linalg.norm(places, axis=1)
+        lengths[is_far] = np.inf
+        found.append(lengths)
+    return found[0], found[1]
+
+
+def _develop(connection: Connection, source: int) -> tuple[Any, FloatArray, FloatArray]:
+    """Unfold all paths from a point: the tree, what the point sees, and how the others see it."""
+    graph, dim = connection.graph, connection.intrinsic_dim
+    tree = new_tree(graph.n_points)
+    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, source, tree)
+    seen_from_source, source_seen = np.zeros((2, graph.n_points, dim))
+    develop_both_ways(
+        graph.tails,
+        graph.reverse,
+        connection.rotations,
+        connection.steps,
+        tree,
+        n_settled,
+        source_seen,
+        seen_from_source,
+        np.empty((graph.n_points, dim, dim)),
+    )
+    return tree, seen_from_source, source_seen

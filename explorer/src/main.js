@@ -1,0 +1,333 @@
+// The page: two views of the same points, linked, and a path between any two of them.
+import { bar, css, kind, paint, range } from "./colours.js";
+import { load } from "./data.js";
+import { Images } from "./images.js";
+import { digits, PathPanel } from "./panel.js";
+import { Connection } from "./paths.js";
+import { download, table } from "./save.js";
+import { View } from "./view.js";
+
+const $ = (id) => document.getElementById(id);
+const FADED = 46; // of 255: points that are not selected
+const MOST_KINDS = 12; // named in the legend
+const MOST_ON_CARD = 60;
+
+function trouble(error) {
+  $("trouble").hidden = false;
+  $("trouble").textContent = `The page cannot be shown: ${error.message}`;
+  throw error;
+}
+
+// Every `width`-th number, from `start`.
+function everyNth(values, start, width) {
+  if (width === 1) return values;
+  const column = new Float32Array(values.length / width);
+  for (let i = 0; i < column.length; i++) column[i] = values[i * width + start];
+  return column;
+}
+
+class Explorer {
+  constructor({ meta, arrays }) {
+    Object.assign(this, { meta, arrays });
+    this.n = meta.points;
+    this.chosen = new Uint8Array(this.n);
+    this.nChosen = 0;
+    this.ends = [-1, -1];
+    this.hovered = -1;
+    this.path = null;
+    this.tints = new Uint8Array(4 * this.n).fill(255);
+    this.columns = this.allColumns();
+    this.images = arrays.images ? new Images(arrays.images, meta.image_shape) : null;
+    this.connection = arrays.heads ? new Connection(this.n, meta.dim, arrays, meta.step_scale) : null;
+
+    document.title = `${meta.title} – ptunfold`;
+    $("title").textContent = meta.title;
+    $("size").textContent = `${this.n.toLocaleString("en")} points`;
+    $("left-title").textContent = meta.input_title;
+    const on = {
+      onHover: (id) => this.hover(id),
+      onPick: (id) => this.pick(id),
+      onSelect: (ids, isMore) => this.select(ids, isMore),
+    };
+    const input = arrays.input ?? arrays.features;
+    const width = meta.components;
+    this.views = {
+      left: new View($("left"), input, input.length / this.n, this.tints, {
+        ...on, isFlat: input.length / this.n < 3, decorate: (view, pen) => this.decorate(view, pen),
+      }),
+      right: new View($("right"), this.embeddingShown(), Math.min(width, 3), this.tints, {
+        ...on, isFlat: width < 3, decorate: (view, pen) => this.decorate(view, pen),
+      }),
+    };
+    this.panel = new PathPanel(this.n, {
+      onEnds: (from, to) => this.setEnds(from, to),
+      onEdge: () => this.redecorate(),
+    });
+    this.listen();
+    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2.5 : 1.5;
+    this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
+    this.colourBy(this.columns.find((column) => column.name === meta.color) ?? this.columns[0]);
+    this.setEnds(-1, -1);
+    this.showSelection();
+    this.hover(-1);
+  }
+
+  // What points can be coloured by, what stands on their cards and in the table.
+  allColumns() {
+    const { meta, arrays } = this;
+    const columns = meta.columns.map(({ name, array, labels, is_score: isScore }) => ({ name, values: arrays[array], labels, isScore }));
+    const features = arrays.features
+      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features) }))
+      : [];
+    const places = Array.from({ length: meta.components }, (_, k) => ({
+      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components),
+    }));
+    return [...columns.filter((c) => !c.isScore), ...features, ...places, ...columns.filter((c) => c.isScore)];
+  }
+
+  embeddingShown() {
+    const { components } = this.meta;
+    if (components <= 3) return this.arrays.embedding;
+    const shown = new Float32Array(3 * this.n);
+    for (let i = 0; i < shown.length; i++) shown[i] = this.arrays.embedding[Math.floor(i / 3) * components + (i % 3)];
+    return shown;
+  }
+
+  listen() {
+    for (const column of this.columns) $("colour").add(new Option(column.name, column.name));
+    $("colour").addEventListener("change", () => this.colourBy(this.columns[$("colour").selectedIndex]));
+    for (const radio of document.getElementsByName("tool")) {
+      radio.addEventListener("change", () => this.setTool(radio.value));
+    }
+    $("dot").addEventListener("input", () => this.look());
+    $("pictures-choice").hidden = !this.images;
+    $("pictures").checked = Boolean(this.images);
+    $("pictures").addEventListener("change", () => this.redecorate());
+    $("clear").addEventListener("click", () => this.clear());
+    $("csv").addEventListener("click", () => this.saveTable());
+    $("png").addEventListener("click", () => this.savePicture());
+    $("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+    document.addEventListener("keydown", (event) => {
+      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=number], select")) return;
+      const act = {
+        Escape: () => this.clear(), v: () => this.setTool("look"), r: () => this.setTool("rectangle"),
+        l: () => this.setTool("lasso"), t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
+      }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
+      act?.();
+    });
+  }
+
+  setTool(tool) {
+    for (const radio of document.getElementsByName("tool")) radio.checked = radio.value === tool;
+    for (const view of Object.values(this.views)) view.setTool(tool);
+  }
+
+  setTheme(theme) {
+    this.theme = document.documentElement.dataset.theme = theme;
+    this.look();
+  }
+
+  look() {
+    const style = getComputedStyle(document.documentElement);
+    this.pens = Object.fromEntries(["back", "accent", "mark", "text"].map((name) => [name, style.getPropertyValue(`--${name}`).trim()]));
+    for (const view of Object.values(this.views)) view.setLook(this.pens.back, Number($("dot").value));
+  }
+
+  colourBy(column) {
+    $("colour").selectedIndex = this.columns.indexOf(column);
+    this.colour = column;
+    if (!column.labels) column.range ??= range(column.values);
+    paint(column, this.tints);
+    this.showLegend(column);
+    for (const view of Object.values(this.views)) view.recolour();
+  }
+
+  showLegend(column) {
+    const legend = $("legend");
+    legend.replaceChildren();
+    const add = (kindOf, text, parent = legend) => Object.assign(parent.appendChild(document.createElement(kindOf)), { textContent: text });
+    add("div", column.name);
+    if (column.labels) {
+      const list = add("ul", "");
+      column.labels.slice(0, MOST_KINDS).forEach((label, code) => {
+        const item = add("li", "", list);
+        add("i", "", item).style.background = css(kind(code));
+        item.append(label);
+      });
+      if (column.labels.length > MOST_KINDS) add("li", `and ${column.labels.length - MOST_KINDS} more`, list);
+      return;
+    }
+    add("div", "").className = "bar";
+    legend.lastChild.style.background = bar();
+    const ends = add("div", "");
+    ends.className = "ends";
+    for (const value of column.range) add("span", Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "no values", ends);
+  }
+
+  hover(id) {
+    if (id === this.hovered && id >= 0) return;
+    this.hovered = id;
+    for (const view of Object.values(this.views)) view.element.classList.toggle("sees-points", id >= 0);
+    this.showCard(id >= 0 ? id : this.ends[1] >= 0 ? this.ends[1] : this.ends[0]);
+    this.redecorate();
+  }
+
+  showCard(id) {
+    const card = $("card");
+    card.replaceChildren();
+    card.dataset.id = id;
+    if (id < 0) {
+      card.textContent = "Point at something to see what it is. Click two points to unfold the path between them. Hold Shift and drag to select.";
+      return;
+    }
+    if (this.images) {
+      const copy = document.createElement("canvas");
+      Object.assign(copy, { width: this.images.width, height: this.images.height });
+      copy.getContext("2d").drawImage(this.images.canvas(id), 0, 0);
+      card.append(copy);
+    }
+    const side = card.appendChild(document.createElement("div"));
+    side.appendChild(document.createElement("h2")).textContent = `point ${id}`;
+    const list = side.appendChild(document.createElement("dl"));
+    for (const { name, values, labels } of this.columns.slice(0, MOST_ON_CARD)) {
+      list.appendChild(document.createElement("dt")).textContent = name;
+      const value = values[id];
+      list.appendChild(document.createElement("dd")).textContent = labels ? labels[value] ?? "–" : digits(value);
+    }
+    if (this.columns.length > MOST_ON_CARD) side.append(`and ${this.columns.length - MOST_ON_CARD} columns more`);
+  }
+
+  pick(id) {
+    const [from, to] = this.ends;
+    if (from < 0 || to >= 0) this.setEnds(id, -1);
+    else this.setEnds(from, id);
+  }
+
+  setEnds(from, to) {
+    this.ends = [from, to];
+    this.path = null;
+    let hint = "";
+    let chord = null;
+    if (!this.connection) hint = this.meta.no_paths;
+    else if (from < 0 && to < 0) hint = "Click two points, or type their numbers.";
+    else if (from < 0 || to < 0) hint = "Now the other end.";
+    else {
+      this.path = this.connection.unfold(from, to);
+      chord = this.chord(from, to);
+      if (!this.path) hint = "No path leads from one to the other.";
+    }
+    this.panel.set(this.path, from, to, chord, hint);
+    this.showCard(to >= 0 ? to : from);
+    this.redecorate();
+  }
+
+  chord(from, to) {
+    const { features } = this.arrays;
+    if (!features) return null;
+    const width = this.meta.n_features;
+    let sum = 0;
+    for (let k = 0; k < width; k++) sum += (features[from * width + k] - features[to * width + k]) ** 2;
+    return Math.sqrt(sum);
+  }
+
+  select(ids, isMore = false) {
+    if (!isMore) this.chosen.fill(0);
+    for (const id of ids) this.chosen[id] = 1;
+    this.nChosen = this.chosen.reduce((sum, x) => sum + x, 0);
+    for (let i = 0; i < this.n; i++) this.tints[4 * i + 3] = this.nChosen && !this.chosen[i] ? FADED : 255;
+    for (const view of Object.values(this.views)) view.recolour();
+    this.showSelection();
+  }
+
+  showSelection() {
+    $("selection").textContent = this.nChosen ? `${this.nChosen.toLocaleString("en")} selected` : "";
+  }
+
+  selection() {
+    const ids = [];
+    for (let i = 0; i < this.n; i++) if (this.chosen[i]) ids.push(i);
+    return ids;
+  }
+
+  clear() {
+    this.select([]);
+    this.setEnds(-1, -1);
+  }
+
+  redecorate() {
+    for (const view of Object.values(this.views ?? {})) if (view.width && !view.waiting) view.redecorate();
+  }
+
+  // What lies over the points of a view: images, the path, rings around points.
+  decorate(view, pen) {
+    if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen);
+    const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
+    const at = (id) => [seen[3 * id], seen[3 * id + 1]];
+    const line = (ids, colour, width) => {
+      pen.beginPath();
+      for (const id of ids) pen.lineTo(...at(id));
+      Object.assign(pen, { strokeStyle: colour, lineWidth: width, lineJoin: "round", lineCap: "round" });
+      pen.stroke();
+    };
+    const ring = (id, colour, radius) => {
+      pen.beginPath();
+      pen.arc(...at(id), radius, 0, 2 * Math.PI);
+      Object.assign(pen, { strokeStyle: this.pens.back, lineWidth: 4.5 });
+      pen.stroke();
+      Object.assign(pen, { strokeStyle: colour, lineWidth: 2.5 });
+      pen.stroke();
+    };
+    if (this.path) {
+      const { nodes } = this.path;
+      line(nodes, this.pens.back, 5.5);
+      line(nodes, this.pens.mark, 1.5);
+      line(nodes.slice(0, this.panel.edge + 1), this.pens.accent, 3);
+      ring(nodes[this.panel.edge], this.pens.accent, 5);
+    }
+    for (const id of this.ends) if (id >= 0) ring(id, this.pens.accent, 8);
+    if (this.hovered >= 0) ring(this.hovered, this.pens.mark, 8);
+  }
+
+  saveTable() {
+    const ids = this.nChosen ? this.selection() : Array.from({ length: this.n }, (_, i) => i);
+    download(table(ids, this.columns), `${this.meta.file_name}.csv`);
+  }
+
+  savePicture() {
+    const { left, right } = this.views;
+    const dense = left.dense;
+    const picture = Object.assign(document.createElement("canvas"), {
+      width: (left.width + right.width) * dense, height: Math.max(left.height, right.height) * dense,
+    });
+    const pen = picture.getContext("2d");
+    pen.scale(dense, dense);
+    pen.fillStyle = this.pens.back;
+    pen.fillRect(0, 0, picture.width, picture.height);
+    left.snapshot(pen, 0, 0);
+    right.snapshot(pen, left.width, 0);
+    pen.fillStyle = this.pens.text;
+    pen.font = "13px system-ui, sans-serif";
+    pen.fillText(`${this.meta.title}: ${this.meta.input_title}`, 12, 20);
+    pen.fillText(`embedding, coloured by ${this.colour.name}`, left.width + 12, 20);
+    picture.toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
+  }
+}
+
+// For programs that drive the page: `await ptunfold.ready`, then its methods.
+window.ptunfold = {
+  ready: load()
+    .then((loaded) => {
+      const explorer = new Explorer(loaded);
+      const now = () => Object.values(explorer.views).forEach((view) => view.drawNow());
+      now();
+      Object.assign(window.ptunfold, {
+        explorer,
+        screen: (name) => Array.from(explorer.views[name].screen),
+        selection: () => explorer.selection(),
+        select: (ids) => explorer.select(ids),
+        unfold: (from, to) => explorer.connection?.unfold(from, to) ?? null,
+      });
+      document.documentElement.dataset.ready = "yes";
+    })
+    .catch(trouble),
+};

@@ -1,0 +1,174 @@
+// Shortest paths of the stored graph, and their unfolding by the stored connection.
+
+// The rotation of the way back is the transpose; steps differ, each is written in its own frame.
+export class Connection {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps }, scale) {
+    this.dim = dim;
+    this.lengths = lengths;
+    this.rotations = rotations;
+    this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
+    this.steps = steps;
+    this.stepScale = scale;
+    this.tails = new Uint32Array(heads.length);
+    this.heads = heads;
+    // Edge e leaves its tail as 2e and its head as 2e + 1.
+    this.first = new Uint32Array(nPoints + 1);
+    for (let tail = 0, edge = 0; tail < nPoints; tail++) {
+      for (let k = 0; k < counts[tail]; k++, edge++) {
+        this.tails[edge] = tail;
+        this.first[tail + 1]++;
+        this.first[heads[edge] + 1]++;
+      }
+    }
+    for (let i = 0; i < nPoints; i++) this.first[i + 1] += this.first[i];
+    this.ways = new Uint32Array(2 * heads.length);
+    const next = this.first.slice(0, nPoints);
+    for (let edge = 0; edge < heads.length; edge++) {
+      this.ways[next[this.tails[edge]]++] = 2 * edge;
+      this.ways[next[heads[edge]]++] = 2 * edge + 1;
+    }
+  }
+
+  start(way) { return way & 1 ? this.heads[way >> 1] : this.tails[way >> 1]; }
+  end(way) { return way & 1 ? this.tails[way >> 1] : this.heads[way >> 1]; }
+
+  // The ways of the shortest path between two points (Dijkstra); null if there is none.
+  shortest(from, to) {
+    const n = this.first.length - 1;
+    const distance = new Float64Array(n).fill(Infinity);
+    const parent = new Int32Array(n).fill(-1);
+    const heap = new Heap();
+    distance[from] = 0;
+    heap.push(0, from);
+    while (heap.size) {
+      const [reached, node] = heap.pop();
+      if (node === to) break;
+      if (reached > distance[node]) continue;
+      for (let k = this.first[node]; k < this.first[node + 1]; k++) {
+        const way = this.ways[k];
+        const other = this.end(way);
+        const longer = reached + this.lengths[way >> 1];
+        if (longer < distance[other]) {
+          distance[other] = longer;
+          parent[other] = way;
+          heap.push(longer, other);
+        }
+      }
+    }
+    if (distance[to] === Infinity) return null;
+    const ways = [];
+    for (let node = to; node !== from; node = this.start(ways.at(-1))) ways.push(parent[node]);
+    return ways.reverse();
+  }
+
+  // Carry the frame of the first point along, and write every step in it.
+  develop(ways) {
+    const d = this.dim;
+    let turn = Array.from({ length: d * d }, (_, i) => (i % (d + 1) ? 0 : 1));
+    let place = new Array(d).fill(0);
+    const places = [place];
+    for (const way of ways) {
+      const edge = way >> 1;
+      const isBack = way & 1;
+      const stepAt = (2 * edge + isBack) * d;
+      const long = this.stepScale === null ? 1 : this.stepScale * this.lengths[edge];
+      const next = place.slice();
+      for (let row = 0; row < d; row++) {
+        for (let k = 0; k < d; k++) next[row] += turn[row * d + k] * this.steps[stepAt + k] * long;
+      }
+      const turned = new Array(d * d).fill(0);
+      for (let row = 0; row < d; row++) {
+        for (let column = 0; column < d; column++) {
+          for (let k = 0; k < d; k++) {
+            const entry = isBack ? column * d + k : k * d + column;
+            turned[row * d + column] +=
+              turn[row * d + k] * this.rotations[edge * d * d + entry] * this.turnScale;
+          }
+        }
+      }
+      turn = turned;
+      place = next;
+      places.push(place);
+    }
+    return places;
+  }
+
+  // Everything there is to say about the path between two points.
+  unfold(from, to) {
+    const ways = this.shortest(from, to);
+    if (ways === null) return null;
+    const places = this.develop(ways);
+    const backwards = this.develop(ways.toReversed ? ways.toReversed().map((w) => w ^ 1)
+      : [...ways].reverse().map((w) => w ^ 1));
+    const along = [0];
+    for (const way of ways) along.push(along.at(-1) + this.lengths[way >> 1]);
+    const forward = Math.hypot(...places.at(-1));
+    const backward = Math.hypot(...backwards.at(-1));
+    return {
+      nodes: [from, ...ways.map((way) => this.end(way))],
+      places,
+      along,
+      graph: along.at(-1),
+      forward,
+      backward,
+      distance: 0.5 * (forward + backward),
+    };
+  }
+}
+
+class Heap {
+  constructor() { this.keys = []; this.values = []; }
+  get size() { return this.keys.length; }
+
+  push(key, value) {
+    const { keys, values } = this;
+    let at = keys.length;
+    while (at > 0) {
+      const above = (at - 1) >> 1;
+      if (keys[above] <= key) break;
+      keys[at] = keys[above];
+      values[at] = values[above];
+      at = above;
+    }
+    keys[at] = key;
+    values[at] = value;
+  }
+
+  pop() {
+    const { keys, values } = this;
+    const least = [keys[0], values[0]];
+    const key = keys.pop();
+    const value = values.pop();
+    const size = keys.length;
+    if (size === 0) return least;
+    let at = 0;
+    for (let below = 1; below < size; below = 2 * at + 1) {
+      if (below + 1 < size && keys[below + 1] < keys[below]) below++;
+      if (keys[below] >= key) break;
+      keys[at] = keys[below];
+      values[at] = values[below];
+      at = below;
+    }
+    keys[at] = key;
+    values[at] = value;
+    return least;
+  }
+}
+
+// Turn an unfolded path so that its chord lies level; of more than two dimensions the second shown
+// is the one in which the path strays farthest from its chord.
+export function inPlane(places) {
+  const d = places[0].length;
+  const end = places.at(-1);
+  const length = Math.hypot(...end);
+  const axis = length > 0 ? end.map((x) => x / length) : end.map((_, i) => (i ? 0 : 1));
+  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+  const away = places.map((p) => {
+    const t = dot(p, axis);
+    return p.map((x, i) => x - t * axis[i]);
+  });
+  let side = d === 2 ? [-axis[1], axis[0]] : away.reduce((a, b) => (dot(b, b) > dot(a, a) ? b : a));
+  const norm = Math.hypot(...side);
+  side = norm > 0 ? side.map((x) => x / norm) : side;
+  return places.map((p, i) => [dot(p, axis), dot(away[i], side)]);
+}

@@ -1,0 +1,323 @@
+// One picture of the points, flat or in space: drawing, picking, selecting.
+import {
+  BufferAttribute, BufferGeometry, Color, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera,
+  Points, Scene, ShaderMaterial, TOUCH, Vector3, WebGLRenderer,
+} from "three";
+import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+
+const NEAR_ENOUGH = 12; // pixels between the pointer and a point it means
+const CLICK = 5; // pixels that a click may wander
+
+const VERTEX = `
+  attribute vec4 tint;
+  uniform float size;
+  uniform vec3 back;
+  varying vec3 colour;
+  void main() {
+    gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
+    gl_PointSize = size;
+    // What is not selected fades, and lies behind what is.
+    colour = mix(back, tint.rgb, tint.a);
+    if (tint.a < 0.5) gl_Position.z = 0.5 * (gl_Position.z + gl_Position.w);
+    else gl_Position.z = 0.5 * (gl_Position.z - gl_Position.w);
+  }`;
+const FRAGMENT = `
+  varying vec3 colour;
+  void main() {
+    vec2 off = gl_PointCoord - 0.5;
+    if (dot(off, off) > 0.25) discard;
+    gl_FragColor = vec4(colour, 1.0);
+  }`;
+
+export class View {
+  // `coordinates` has `width` numbers for each point; `tints` four bytes.
+  constructor(element, coordinates, width, tints, { isFlat, decorate, onHover, onPick, onSelect }) {
+    Object.assign(this, { element, isFlat, decorate, onHover, onPick, onSelect });
+    this.tool = "look";
+    this.n = coordinates.length / width;
+    this.positions = this.place(coordinates, width);
+    this.tint = new BufferAttribute(tints, 4, true);
+
+    this.canvas = element.appendChild(document.createElement("canvas"));
+    this.over = element.appendChild(document.createElement("canvas"));
+    this.over.className = "over";
+    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: false });
+    this.scene = new Scene();
+    this.material = new ShaderMaterial({
+      vertexShader: VERTEX,
+      fragmentShader: FRAGMENT,
+      uniforms: { size: { value: 4 }, back: { value: new Color() } },
+    });
+    const geometry = new BufferGeometry();
+    geometry.setAttribute("position", new BufferAttribute(this.positions, 3));
+    geometry.setAttribute("tint", this.tint);
+    const points = new Points(geometry, this.material);
+    points.frustumCulled = false;
+    this.scene.add(points);
+
+    this.camera = isFlat ? new OrthographicCamera(-1, 1, 1, -1, -10, 10) : new PerspectiveCamera(35, 1, 0.01, 50);
+    this.controls = new OrbitControls(this.camera, element);
+    this.controls.zoomToCursor = isFlat;
+    this.controls.enableRotate = !isFlat;
+    this.controls.screenSpacePanning = true;
+    if (isFlat) {
+      this.controls.mouseButtons = { LEFT: MOUSE.PAN, MIDDLE: MOUSE.DOLLY, RIGHT: MOUSE.PAN };
+      this.controls.touches = { ONE: TOUCH.PAN, TWO: TOUCH.DOLLY_PAN };
+      this.camera.position.set(0, 0, 5);
+    } else {
+      this.camera.position.set(1.5, -3.2, 1.7);
+      this.camera.up.set(0, 0, 1);
+    }
+    this.controls.addEventListener("change", () => this.draw());
+    this.controls.update();
+    this.listen();
+    new ResizeObserver(() => this.resize()).observe(element);
+    this.resize();
+  }
+
+  // Centre the points and scale them to a reach of 1; a gap stays NaN and is not drawn.
+  place(coordinates, width) {
+    const low = new Array(3).fill(Infinity);
+    const high = new Array(3).fill(-Infinity);
+    for (let i = 0; i < coordinates.length; i++) {
+      const axis = i % width;
+      if (coordinates[i] < low[axis]) low[axis] = coordinates[i];
+      if (coordinates[i] > high[axis]) high[axis] = coordinates[i];
+    }
+    const extents = low.map((x, axis) => (high[axis] >= x ? high[axis] - x : 0));
+    const positions = new Float32Array(3 * this.n);
+    for (let axis = 0; axis < width; axis++) {
+      const centre = low[axis] + 0.5 * extents[axis];
+      for (let i = 0; i < this.n; i++) positions[3 * i + axis] = coordinates[i * width + axis] - centre;
+    }
+    let reach = 0;
+    for (let i = 0; i < positions.length; i += 3) {
+      const far = Math.hypot(positions[i], positions[i + 1], positions[i + 2]);
+      if (far > reach) reach = far;
+    }
+    const scale = 1 / (reach || 1);
+    for (let i = 0; i < positions.length; i++) positions[i] *= scale;
+    this.extents = extents.map((extent) => extent * scale);
+    return positions;
+  }
+
+  resize() {
+    const { clientWidth: width, clientHeight: height } = this.element;
+    if (!width || !height) return;
+    this.width = width;
+    this.height = height;
+    this.dense = Math.min(window.devicePixelRatio || 1, 2);
+    this.renderer.setPixelRatio(this.dense);
+    this.renderer.setSize(width, height, false);
+    this.over.width = width * this.dense;
+    this.over.height = height * this.dense;
+    if (this.isFlat) {
+      // The whole embedding, with a margin.
+      const [x, y] = this.extents;
+      const half = 0.55 * Math.max(y, (x * height) / width, 1e-3);
+      Object.assign(this.camera, { top: half, bottom: -half, right: (half * width) / height, left: (-half * width) / height });
+    } else {
+      this.camera.aspect = width / height;
+      // A narrow view would cut the sides off.
+      this.camera.fov = width >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / width);
+    }
+    this.camera.updateProjectionMatrix();
+    this.draw();
+  }
+
+  setLook(background, size) {
+    this.material.uniforms.back.value.setStyle(background, "");
+    this.renderer.setClearColor(this.material.uniforms.back.value);
+    this.size = size;
+    this.draw();
+  }
+
+  recolour() {
+    this.tint.needsUpdate = true;
+    this.draw();
+  }
+
+  // Draw at the next frame, once, however often this is called.
+  draw() {
+    this.seen = null;
+    if (this.waiting) return;
+    this.waiting = requestAnimationFrame(() => this.drawNow());
+  }
+
+  drawNow() {
+    cancelAnimationFrame(this.waiting);
+    this.waiting = null;
+    this.material.uniforms.size.value = this.size * this.dense;
+    this.renderer.render(this.scene, this.camera);
+    this.redecorate();
+  }
+
+  // Only what lies over the points: rings, paths, outlines.
+  redecorate() {
+    const pen = this.over.getContext("2d");
+    pen.setTransform(this.dense, 0, 0, this.dense, 0, 0);
+    pen.clearRect(0, 0, this.width, this.height);
+    this.decorate(this, pen);
+    if (this.outline?.length) {
+      const style = getComputedStyle(this.element);
+      pen.beginPath();
+      for (const [x, y] of this.outline) pen.lineTo(x, y);
+      pen.closePath();
+      pen.strokeStyle = style.getPropertyValue("--focus");
+      pen.lineWidth = 1.5;
+      pen.stroke();
+      pen.globalAlpha = 0.12;
+      pen.fillStyle = pen.strokeStyle;
+      pen.fill();
+      pen.globalAlpha = 1;
+    }
+  }
+
+  // Where every point is on the screen, in pixels: (x, y, depth); NaN behind the camera.
+  get screen() {
+    if (this.seen) return this.seen;
+    this.camera.updateMatrixWorld();
+    const m = new Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse).elements;
+    const { positions: p, n } = this;
+    const seen = this.kept ??= new Float32Array(3 * n);
+    const halfWidth = this.width / 2;
+    const halfHeight = this.height / 2;
+    for (let i = 0; i < 3 * n; i += 3) {
+      const x = p[i], y = p[i + 1], z = p[i + 2];
+      const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+      const front = w > 0 ? 1 / w : NaN;
+      seen[i] = ((m[0] * x + m[4] * y + m[8] * z + m[12]) * front + 1) * halfWidth;
+      seen[i + 1] = (1 - (m[1] * x + m[5] * y + m[9] * z + m[13]) * front) * halfHeight;
+      seen[i + 2] = (m[2] * x + m[6] * y + m[10] * z + m[14]) * front;
+    }
+    return (this.seen = seen);
+  }
+
+  // The point that the pointer means, or -1: the nearest, and of those under it the foremost.
+  pick(x, y) {
+    const seen = this.screen;
+    const reach = Math.max(0.5 * this.size, 1.5) ** 2;
+    let best = -1, bestOff = NEAR_ENOUGH ** 2, bestDepth = Infinity;
+    for (let i = 0, k = 0; k < seen.length; i++, k += 3) {
+      const dx = seen[k] - x, dy = seen[k + 1] - y;
+      const off = Math.max(dx * dx + dy * dy, reach);
+      if (off < bestOff || (off === bestOff && seen[k + 2] < bestDepth)) {
+        best = i;
+        bestOff = off;
+        bestDepth = seen[k + 2];
+      }
+    }
+    return best;
+  }
+
+  // The points inside an outline, a list of (x, y).
+  inside(outline) {
+    const seen = this.screen;
+    const xs = outline.map((p) => p[0]), ys = outline.map((p) => p[1]);
+    const left = Math.min(...xs), right = Math.max(...xs), top = Math.min(...ys), bottom = Math.max(...ys);
+    const ids = [];
+    for (let i = 0, k = 0; k < seen.length; i++, k += 3) {
+      const x = seen[k], y = seen[k + 1];
+      if (!(x >= left && x <= right && y >= top && y <= bottom)) continue;
+      let isIn = false;
+      for (let a = 0, b = outline.length - 1; a < outline.length; b = a++) {
+        if (ys[a] > y !== ys[b] > y && x < ((xs[b] - xs[a]) * (y - ys[a])) / (ys[b] - ys[a]) + xs[a]) isIn = !isIn;
+      }
+      if (isIn) ids.push(i);
+    }
+    return ids;
+  }
+
+  setTool(tool) {
+    this.tool = tool;
+    this.element.classList.toggle("selects", tool !== "look");
+    this.controls.enabled = tool === "look";
+  }
+
+  listen() {
+    const { element } = this;
+    const at = (event) => {
+      const box = element.getBoundingClientRect();
+      return [event.clientX - box.left, event.clientY - box.top];
+    };
+    let start = null;
+    // Before the controls hear of it: a drag that selects must not turn the view.
+    element.addEventListener("pointerdown", (event) => {
+      if (event.button !== 0) return;
+      start = at(event);
+      this.dragging = this.tool !== "look" ? this.tool : event.shiftKey ? "lasso" : null;
+      this.controls.enabled = !this.dragging;
+      if (!this.dragging) return;
+      element.setPointerCapture(event.pointerId);
+      this.outline = [start];
+    }, { capture: true });
+    element.addEventListener("pointermove", (event) => {
+      const here = at(event);
+      if (start && this.dragging) {
+        const [[x0, y0], [x, y]] = [start, here];
+        if (this.dragging === "lasso") this.outline.push(here);
+        else this.outline = [[x0, y0], [x, y0], [x, y], [x0, y]];
+        this.redecorate();
+      } else if (!event.buttons) {
+        this.hoverAt = here;
+        this.hovering ??= requestAnimationFrame(() => {
+          this.hovering = null;
+          if (this.hoverAt) this.onHover(this.pick(...this.hoverAt));
+        });
+      }
+    });
+    element.addEventListener("pointerup", (event) => {
+      if (!start) return;
+      const here = at(event);
+      const isClick = Math.hypot(here[0] - start[0], here[1] - start[1]) <= CLICK;
+      const outline = this.outline;
+      this.stopDrag();
+      start = null;
+      if (isClick) {
+        const found = this.pick(...here);
+        if (found >= 0) this.onPick(found);
+      } else if (outline?.length > 2) this.onSelect(this.inside(outline), event.ctrlKey || event.metaKey);
+    });
+    element.addEventListener("pointercancel", () => { start = null; this.stopDrag(); });
+    element.addEventListener("pointerleave", () => { this.hoverAt = null; if (!start) this.onHover(-1); });
+    element.addEventListener("keydown", (event) => this.onKey(event));
+  }
+
+  stopDrag() {
+    this.outline = this.dragging = null;
+    this.controls.enabled = this.tool === "look";
+    this.redecorate();
+  }
+
+  onKey(event) {
+    const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
+    const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+    if (!way && !zoom) return;
+    event.preventDefault();
+    const { camera, controls } = this;
+    if (zoom && this.isFlat) camera.zoom *= zoom;
+    else if (zoom) camera.position.sub(controls.target).divideScalar(zoom).add(controls.target);
+    else if (this.isFlat) {
+      const by = new Vector3(way[0], way[1], 0).multiplyScalar((0.1 * (camera.top - camera.bottom)) / camera.zoom);
+      camera.position.add(by);
+      controls.target.add(by);
+    } else {
+      const arm = camera.position.clone().sub(controls.target);
+      const side = new Vector3().crossVectors(camera.up, arm).normalize();
+      const tilt = arm.angleTo(camera.up);
+      if (way[0]) arm.applyAxisAngle(camera.up, 0.15 * way[0]);
+      else arm.applyAxisAngle(side, Math.min(Math.max(-0.15 * way[1], 0.05 - tilt), Math.PI - 0.05 - tilt));
+      camera.position.copy(controls.target).add(arm);
+    }
+    camera.updateProjectionMatrix();
+    controls.update();
+    this.draw();
+  }
+
+  // The picture with what lies over it, as it is now.
+  snapshot(pen, x, y) {
+    this.drawNow();
+    pen.drawImage(this.canvas, x, y, this.width, this.height);
+    pen.drawImage(this.over, x, y, this.width, this.height);
+  }
+}

@@ -1,0 +1,88 @@
+"""Scores of single points: what the embedding did to their surroundings, and what paths say."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.geodesics.paths import both_directions
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import Connection, FloatArray, IntArray
+
+_EDGES_TOGETHER = 1 << 20  # bounds memory
+_N_SOURCES = 12
+
+
+def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArray:
+    """Measure how much the embedding stretches or squeezes the edges at each point.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    embedding : (n_points, n_components)
+        The coordinates.
+
+    Returns
+    -------
+    distortion : (n_points,) float64
+        The root mean square of relative errors: 0.1 means that the ways to the neighbours are
+        about 10 % too long or too short. NaN at points without an edge or a place.
+    """
+    graph = connection.graph
+    total = np.zeros(graph.n_points)
+    count = np.zeros(graph.n_points)
+    for start in range(0, graph.n_edges, _EDGES_TOGETHER):
+        edges = slice(start, start + _EDGES_TOGETHER)
+        tails, heads = graph.tails[edges], graph.indices[edges]
+        lengths = np.linalg.norm(connection.steps[edges], axis=1)
+        shown = np.linalg.norm(embedding[tails] - embedding[heads], axis=1)
+        is_long = lengths > 0  # copies of a point say nothing
+        errors = (shown[is_long] / lengths[is_long] - 1) ** 2
+        total += np.bincount(tails[is_long], errors, minlength=graph.n_points)
+        count += np.bincount(tails[is_long], minlength=graph.n_points)
+    mean = np.divide(total, count, out=np.full(graph.n_points, np.nan), where=count > 0)
+    return np.sqrt(mean)
+
+
+def disagreement(
+    connection: Connection, sources: IntArray | None = None, *, n_jobs: int | None = None
+) -> FloatArray:
+    """Measure how much the two directions of paths to each point disagree.
+
+    A path is unfolded from either end. On flat data both give the same distance; where they
+    differ, the frames on the way do not fit together, because of noise, curvature or shortcuts.
+    With arcs as steps they always agree.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of the graph.
+    sources : (n_sources,) int, optional
+        Where the paths start; a dozen points by default.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+
+    Returns
+    -------
+    disagreement : (n_points,) float64
+        The mean relative difference. NaN where no path leads.
+    """
+    n_points = connection.graph.n_points
+    if sources is None:
+        has_edge = np.flatnonzero(np.diff(connection.graph.indptr))
+        wanted = min(_N_SOURCES, len(has_edge))
+        sources = np.random.default_rng(0).choice(has_edge, wanted, replace=False)
+    found = np.full((len(sources), n_points), np.nan)
+
+    def handle(block: slice) -> None:
+        for place in range(block.start, block.stop):
+            forward, backward = both_directions(connection, int(sources[place]))
+            mean = 0.5 * (forward + backward)
+            is_there = np.isfinite(mean) & (mean > 0)
+            gap = np.abs(forward[is_there] - backward[is_there])
+            found[place, is_there] = gap / mean[is_there]
+
+    run_blocks(handle, cut(len(sources), 1), n_jobs=n_jobs)
+    n_found = np.isfinite(found).sum(axis=0)
+    total = np.nansum(found, axis=0)
+    return np.divide(total, n_found, out=np.full(n_points, np.nan), where=n_found > 0)

@@ -1,0 +1,89 @@
+"""What a fitted model has to show on its page."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ptunfold.diagnostics import disagreement, local_distortion
+from ptunfold.explorer.columns import Column, as_columns
+from ptunfold.explorer.images import thumbnails
+from ptunfold.explorer.page import Page, make_page
+from ptunfold.types import FloatArray, Geometry, IntArray
+
+_MOST_WITH_PATHS = 100_000  # points; with the graph of more a page is slow to open
+
+
+def explorer_page(
+    geometry: Geometry,
+    points: FloatArray,
+    embedding: FloatArray,
+    landmarks: IntArray,
+    *,
+    names: list[str],
+    title: str,
+    columns: Any = None,
+    color: str | None = None,
+    images: Any = None,
+    paths: bool | None = None,
+    n_jobs: int | None = None,
+) -> Page:
+    """Make the page of a fitted model.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        Graph and connection, in the caller's order of points.
+    points : (n_points, n_features)
+        The data.
+    embedding : (n_points, n_components)
+        The coordinates.
+    landmarks : (n_landmarks,) int
+        The landmarks used.
+    names : list of str
+        Names of the features.
+    title, columns, color, images, paths
+        As in :meth:`ptunfold.PTU.explore`.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+    n_points = len(points)
+    given = as_columns(columns, n_points)
+    scores = [
+        Column("local distortion", local_distortion(geometry.connection, embedding)),
+        Column("disagreement", disagreement(geometry.connection, n_jobs=n_jobs)),
+    ]
+    if len(landmarks):
+        is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
+        scores.append(Column("landmark", is_landmark, ["no", "yes"]))
+    if geometry.labels.max() > 0 or geometry.labels.min() < 0:
+        parts = [str(label) for label in range(geometry.labels.max() + 1)]
+        scores.append(Column("component", geometry.labels.astype(np.int32), parts))
+    scores = [replace(score, is_score=True) for score in scores]
+    places = [f"ptu{place}" for place in range(embedding.shape[1])]
+    taken = {*names, *places, *(score.name for score in scores)}
+    if color is not None and color not in {*taken, *(column.name for column in given)}:
+        known = ", ".join([*(column.name for column in given), *names[:20], *places])
+        raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
+    if color is None:
+        color = given[0].name if given else places[0]
+    if color in (column.name for column in given) and color in taken:
+        color = f"{color} (given)"
+    given = [
+        replace(column, name=f"{column.name} (given)") if column.name in taken else column
+        for column in given
+    ]
+    has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
+    return make_page(
+        points,
+        embedding,
+        title=title,
+        names=names,
+        columns=[*given, *scores],
+        color=color,
+        pictures=None if images is None else thumbnails(images, points),
+        connection=geometry.connection if has_paths else None,
+        no_paths="This page was made without paths; explore(paths=True) puts them in.",
+    )

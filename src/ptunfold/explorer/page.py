@@ -1,0 +1,213 @@
+"""The page itself: one file of HTML with everything in it."""
+
+from __future__ import annotations
+
+import base64
+import html
+import json
+import re
+import zlib
+from dataclasses import dataclass
+from importlib.resources import files
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from sklearn.decomposition import PCA
+
+from ptunfold.explorer.columns import Column
+from ptunfold.io.files import whole_file
+from ptunfold.types import Connection, FloatArray
+
+_MOST_EXACT = 200_000  # points; coordinates of more are rounded
+_MOST_FEATURES = 4_000_000  # numbers
+_MOST_NAMED = 100  # features on a card
+_LEVELS = 65534  # of a rounded number in 16 bits; one more stands for a gap
+_WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
+_GZIP = 31  # zlib's word for a gzip container with the largest window
+
+
+@dataclass(frozen=True)
+class Page:
+    """A page for a browser, complete in itself.
+
+    In a notebook it shows itself.
+
+    Attributes
+    ----------
+    html : str
+        The page.
+    """
+
+    html: str
+
+    def save(self, path: str | Path) -> None:
+        """Write the page to a file; one that is there is replaced when the new one is whole."""
+        with whole_file(Path(path)) as name:
+            Path(name).write_text(self.html, encoding="utf-8")
+
+    def _repr_html_(self) -> str:
+        """Show the page in a frame of its own, as notebooks ask for."""
+        return (
+            f'<iframe srcdoc="{html.escape(self.html)}" title="ptunfold explorer" '
+            'style="width: 100%; height: 720px; border: 1px solid #ccc"></iframe>'
+        )
+
+    def __repr__(self) -> str:
+        return f"Page({len(self.html) / 1e6:.1f} MB of HTML; save(path) writes it)"
+
+
+def make_page(
+    points: FloatArray,
+    embedding: FloatArray,
+    *,
+    title: str,
+    names: list[str],
+    columns: list[Column],
+    color: str | None = None,
+    pictures: Any = None,
+    connection: Connection | None = None,
+    no_paths: str = "",
+) -> Page:
+    """Put points, embedding, columns and the connection on a page.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The data. Of more than three features the first three principal components are shown.
+    embedding : (n_points, n_components)
+        The coordinates; NaN for points that are not shown.
+    title : str
+        What the page is called.
+    names : list of str
+        Names of the features.
+    columns : list of Column
+        What else there is to say about the points.
+    color : str, optional
+        The column to colour by first.
+    pictures : (n_points, height, width, channels) uint8, optional
+        Small images of the points.
+    connection : Connection, optional
+        For the paths; without it there are none.
+    no_paths : str
+        What the page says instead.
+
+    Returns
+    -------
+    page : Page
+        For ``save``, or to be shown in a notebook.
+    """
+    box = _Box()
+    n_points, n_features = points.shape
+    is_exact = n_points <= _MOST_EXACT
+    box.add("embedding", embedding, is_exact=is_exact)
+    has_features = n_features <= 3 or n_points * n_features <= _MOST_FEATURES
+    if has_features:
+        box.add("features", points, is_exact=is_exact)
+    if n_features > 3:
+        box.add("input", PCA(3, random_state=0).fit_transform(points), is_exact=False)
+    is_named = has_features and n_features <= _MOST_NAMED and pictures is None
+    described = []
+    for place, column in enumerate(columns):
+        name = f"column{place}"
+        if column.labels is None:
+            box.add(name, column.values, is_exact=is_exact)
+        else:
+            box.store(name, column.values.astype(np.int32))
+        described.append(
+            {
+                "name": column.name,
+                "array": name,
+                "labels": column.labels,
+                "is_score": column.is_score,
+            }
+        )
+    if pictures is not None:
+        box.store("images", pictures)
+    meta = {
+        "title": title,
+        "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-") or "ptunfold",
+        "points": n_points,
+        "components": embedding.shape[1],
+        "n_features": n_features,
+        "features": names if is_named else [],
+        "input_title": "data" if n_features <= 3 else "data, three principal components",
+        "columns": described,
+        "color": color,
+        "image_shape": None if pictures is None else list(pictures.shape[1:]),
+        "no_paths": no_paths,
+        "dim": None if connection is None else connection.intrinsic_dim,
+        "step_scale": None if connection is None else _store_connection(box, connection),
+    }
+    return Page(_fill(meta, box))
+
+
+def _store_connection(box: _Box, connection: Connection) -> float | None:
+    """Store each edge once: its ends, its length, its rotation and its steps from both ends.
+
+    Returns what steps are to be multiplied with, beside the length of the edge; None if they are
+    stored as they are.
+    """
+    graph = connection.graph
+    forth = np.flatnonzero(graph.tails < graph.indices)
+    back = graph.reverse[forth]
+    lengths = graph.lengths[forth]
+    steps = np.stack((connection.steps[forth], connection.steps[back]), axis=1)
+    box.store("counts", np.bincount(graph.tails[forth], minlength=graph.n_points).astype(np.uint32))
+    box.store("heads", graph.indices[forth].astype(np.int32))
+    box.store("lengths", lengths.astype(np.float32))
+    box.store("rotations", np.rint(32767 * connection.rotations[forth]).astype(np.int16))
+    reach = np.abs(steps).max(axis=(1, 2), initial=0)
+    if (reach > _WIDEST_STEP * lengths).any():  # lengths of the caller's own, of any meaning
+        box.store("steps", steps.astype(np.float32))
+        return None
+    # Relative to the edge, so that short edges are as exact as long ones.
+    share = np.divide(
+        steps, lengths[:, None, None], out=np.zeros_like(steps), where=lengths[:, None, None] > 0
+    )
+    scale = float(np.abs(share).max(initial=1e-9)) / 32767
+    box.store("steps", np.rint(share / scale).astype(np.int16))
+    return scale
+
+
+class _Box:
+    """Arrays on their way into the page."""
+
+    def __init__(self) -> None:
+        self.entries: dict[str, Any] = {}
+        self.scripts: list[str] = []
+
+    def add(self, name: str, values: FloatArray, *, is_exact: bool) -> None:
+        """Add numbers, in 32 bits or rounded to 16 bits for the range of each column."""
+        if is_exact:
+            self.store(name, np.asarray(values, dtype=np.float32))
+            return
+        table = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
+        is_there = np.isfinite(table)
+        low = np.where(is_there, table, np.inf).min(axis=0)
+        high = np.where(is_there, table, -np.inf).max(axis=0)
+        low = np.where(np.isfinite(low), low, 0)
+        unit = np.where(high > low, high - low, 1) / _LEVELS
+        levels = np.where(is_there, np.rint((table - low) / unit), _LEVELS + 1)
+        self.store(name, levels.astype(np.uint16), low=low.tolist(), unit=unit.tolist())
+
+    def store(self, name: str, array: Any, **more: Any) -> None:
+        """Add an array as it is."""
+        array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
+        packer = zlib.compressobj(6, wbits=_GZIP)
+        packed = packer.compress(array.reshape(-1).view(np.uint8).data) + packer.flush()
+        text = base64.b64encode(packed).decode("ascii")
+        entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
+        self.entries[name] = entry
+        self.scripts.append(f'<script type="text/plain" id="{entry["id"]}">{text}</script>')
+
+
+def _fill(meta: dict[str, Any], box: _Box) -> str:
+    """Put the data into the page that was bundled for them."""
+    page = files("ptunfold.explorer").joinpath("page.html").read_text(encoding="utf-8")
+    said = json.dumps({**meta, "arrays": box.entries}, ensure_ascii=False, allow_nan=False)
+    # Inside a script element only this character could end it.
+    said = said.replace("<", "\\u003c")
+    scripts = [f'<script type="application/json" id="meta">{said}</script>', *box.scripts]
+    before, after = page.split("<!-- data -->")
+    return before + "\n".join(scripts) + after
