@@ -98,8 +98,7 @@ export class Connection {
     const ways = this.shortest(from, to);
     if (ways === null) return null;
     const places = this.develop(ways);
-    const backwards = this.develop(ways.toReversed ? ways.toReversed().map((w) => w ^ 1)
-      : [...ways].reverse().map((w) => w ^ 1));
+    const backwards = this.develop(ways.map((way) => way ^ 1).reverse());
     const along = [0];
     for (const way of ways) along.push(along.at(-1) + this.lengths[way >> 1]);
     const forward = Math.hypot(...places.at(-1));

@@ -1,7 +1,7 @@
 // One picture of the points, flat or in space: drawing, picking, selecting.
 import {
   BufferAttribute, BufferGeometry, Color, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera,
-  Points, Scene, ShaderMaterial, TOUCH, Vector3, WebGLRenderer,
+  Points, Scene, ShaderMaterial, Sphere, TOUCH, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
@@ -51,6 +51,7 @@ export class View {
     const geometry = new BufferGeometry();
     geometry.setAttribute("position", new BufferAttribute(this.positions, 3));
     geometry.setAttribute("tint", this.tint);
+    geometry.boundingSphere = new Sphere(new Vector3(), 1); // a gap would spoil what three computes
     const points = new Points(geometry, this.material);
     points.frustumCulled = false;
     this.scene.add(points);
@@ -241,10 +242,12 @@ export class View {
       return [event.clientX - box.left, event.clientY - box.top];
     };
     let start = null;
+    let wandered = 0; // farthest from the start: a lasso ends where it began and is no click
     // Before the controls hear of it: a drag that selects must not turn the view.
     element.addEventListener("pointerdown", (event) => {
       if (event.button !== 0) return;
       start = at(event);
+      wandered = 0;
       this.dragging = this.tool !== "look" ? this.tool : event.shiftKey ? "lasso" : null;
       this.controls.enabled = !this.dragging;
       if (!this.dragging) return;
@@ -253,6 +256,7 @@ export class View {
     }, { capture: true });
     element.addEventListener("pointermove", (event) => {
       const here = at(event);
+      if (start) wandered = Math.max(wandered, Math.hypot(here[0] - start[0], here[1] - start[1]));
       if (start && this.dragging) {
         const [[x0, y0], [x, y]] = [start, here];
         if (this.dragging === "lasso") this.outline.push(here);
@@ -269,7 +273,7 @@ export class View {
     element.addEventListener("pointerup", (event) => {
       if (!start) return;
       const here = at(event);
-      const isClick = Math.hypot(here[0] - start[0], here[1] - start[1]) <= CLICK;
+      const isClick = wandered <= CLICK;
       const outline = this.outline;
       this.stopDrag();
       start = null;
