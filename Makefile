@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest paper bench accuracy large clean
+.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy large clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -23,6 +23,12 @@ imports: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
 
+explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
+	cd explorer && npm run --silent build
+
+check-explorer: explorer/node_modules/.installed  ## is the bundled page what the sources make?
+	cd explorer && npm test && node build.mjs --check
+
 paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs/paper
 	$(BIN)/ptunfold paper --output docs/paper
 
@@ -38,7 +44,11 @@ large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choi
 	$(BIN)/python benchmarks/landmarks.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+
+explorer/node_modules/.installed: explorer/package-lock.json
+	cd explorer && npm ci --silent
+	@touch $@
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "ptunfold needs Python 3.11 or newer, found " + sys.version.split()[0])'

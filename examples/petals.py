@@ -1,6 +1,6 @@
 """Four petals on a sphere, lifted to 100 dimensions: PTU beside scikit-learn's Isomap.
 
-Run it with ``make demo``, or ``python examples/petals.py [picture.png]``.
+Run it with ``make demo``, or ``python examples/petals.py [picture.png] [page.html]``.
 """
 
 import sys
@@ -33,8 +33,8 @@ def mean_relative_error(distances, exact):
     return np.mean(np.abs(distances - exact)[pairs] / exact[pairs])
 
 
-def main(picture):
-    """Fit both, print the table, draw the picture."""
+def main(picture="petals.png", page="petals.html"):
+    """Fit both, print the table, draw the picture, write the page."""
     flower = petals(n_points=1600, n_features=100)
     exact = flower.distances()
     # No flat map of a sphere is exact: the best that any method can do here is the embedding of
@@ -53,6 +53,7 @@ def main(picture):
         aligned, embedding_error = align(embedding, truth)
         distance_error = mean_relative_error(distances_of(model), exact)
         results[name] = (aligned, distance_error, embedding_error, seconds)
+    model.explore(page, columns={"angle": flower.color}, title="four petals in 100 dimensions")
 
     print(f"\n{len(flower.points)} points of four petals on a sphere, in 100 dimensions\n")
     print("            distances    embedding")
@@ -77,8 +78,8 @@ def main(picture):
         axes.set_xticks([])
         axes.set_yticks([])
     figure.savefig(picture, dpi=110)
-    print(f"\nwrote {picture}")
+    print(f"\nwrote {picture}, and {page}: open it in a browser, and click two points")
 
 
 if __name__ == "__main__":
-    main(sys.argv[1] if len(sys.argv) > 1 else "petals.png")
+    main(*sys.argv[1:])

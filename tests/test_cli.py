@@ -279,6 +279,105 @@ def test_demo(tmp_path):
     )
     assert done.returncode == 0, done.stderr
     names = {file.name for file in (tmp_path / "ptunfold-demo").iterdir()}
-    assert names == {"sheet.csv", "flat.csv", "sheet.safetensors", "sheet.png"}
+    assert names == {"sheet.csv", "flat.csv", "sheet.safetensors", "sheet.png", "sheet.html"}
     again = run("demo", "-o", tmp_path / "ptunfold-demo")
     assert again.exit_code == 1
+
+
+def stored(page):
+    """What a page says of itself."""
+    text = page.read_text(encoding="utf-8")
+    start = text.index('id="meta">') + len('id="meta">')
+    return json.loads(text[start : text.index("</script>", start)])
+
+
+def test_a_page_to_explore(frame, tmp_path):
+    source, page = tmp_path / "sheet.csv", tmp_path / "page.html"
+    write(frame, source)
+    words = ["embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z"]
+    assert run(*words, "--explore", page, "--color", "count").exit_code == 0
+    meta = stored(page)
+    assert (meta["title"], meta["points"], meta["color"]) == ("sheet", N, "count")
+    assert meta["features"] == ["x", "y", "z"]
+    names = [column["name"] for column in meta["columns"]]
+    assert names == ["name", "count", "local distortion", "disagreement"]
+    assert meta["columns"][0]["labels"][0] == "point, 0"
+    before = page.read_bytes()
+    assert "is there already" in run(*words, "--explore", page).stderr
+    assert page.read_bytes() == before
+
+    wrong = run("embed", source, "-o", tmp_path / "b.csv", "--explore", tmp_path / "page.pdf")
+    assert wrong.exit_code == 1
+    assert "call it" in wrong.stderr
+    wrong = run(*words, "--force", "--explore", page, "--color", "nothing")
+    assert wrong.exit_code == 1
+    assert "there is no column nothing" in wrong.stderr
+
+
+def test_a_page_of_a_saved_model(frame, tmp_path):
+    source, model, page = tmp_path / "a.csv", tmp_path / "a.safetensors", tmp_path / "a.html"
+    write(frame, source)
+    assert not run(
+        "embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z", "--save", model
+    ).exit_code
+    assert run("explore", model, "-o", page).exit_code == 0
+    assert stored(page)["points"] == N
+    again = run("explore", model, "-o", page)
+    assert again.exit_code == 1
+    assert "is there already" in again.stderr
+
+
+def test_pages_of_images_and_cells(frame, tmp_path):
+    folder = tmp_path / "letters"
+    folder.mkdir()
+    letters = letter_a(60).points
+    side = int(np.sqrt(letters.shape[1]))
+    for row, letter in enumerate(letters):
+        Image.fromarray((255 * letter.reshape(side, side)).astype(np.uint8)).save(
+            folder / f"{row:03}.png"
+        )
+    assert not run(
+        "embed", folder, "-o", tmp_path / "a.csv", "--explore", tmp_path / "a.html"
+    ).exit_code
+    meta = stored(tmp_path / "a.html")
+    assert meta["image_shape"] == [48, 48, 1]
+    assert meta["columns"][0]["labels"][:2] == ["000.png", "001.png"]
+
+    cells = anndata.AnnData(frame[["x", "y", "z"]].to_numpy())
+    cells.obs["kind"] = pd.Categorical(np.where(np.arange(N) % 2, "odd", "even"))
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    words = ["embed", tmp_path / "cells.h5ad", "-o", tmp_path / "b.h5ad"]
+    assert not run(*words, "--explore", tmp_path / "b.html", "--color", "kind").exit_code
+    meta = stored(tmp_path / "b.html")
+    assert meta["columns"][0]["name"] == "kind"
+    assert meta["columns"][0]["labels"] == ["even", "odd"]
+
+
+def test_report(frame, tmp_path):
+    source = tmp_path / "a.csv"
+    write(frame, source)
+    words = ["embed", source, "-o", tmp_path / "b.csv", "--columns", "x,y,z", "--report"]
+    told = run(*words)
+    assert told.exit_code == 0
+    for line in ("local distortion, median", "disagreement", "shortcuts found", "two-sided"):
+        assert line in told.stdout
+    report = json.loads(run(*words, "--force", "--json").stdout)["report"]
+    assert 0 < report["local distortion, median"] < 1
+    median = report["local distortion, median"]
+    assert median < report["local distortion, worst twentieth"]
+    assert report["two-sided"] is True
+    assert report["points left out"] == 0
+
+
+def test_stopping_leaves_nothing(frame, tmp_path, monkeypatch):
+    source, output = tmp_path / "a.csv", tmp_path / "b.csv"
+    write(frame, source)
+
+    def interrupted(*args, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("ptunfold.io.tables.csv.writer", interrupted)
+    done = run("embed", source, "-o", output, "--columns", "x,y,z")
+    assert done.exit_code == 130
+    assert "stopped" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]

@@ -239,7 +239,7 @@ def _accent_at(tab, view, nodes):
         pen.drawImage(view.over, 0, 0);
         const seen = view.screen;
         const hits = nodes.filter((node) => {
-          const [x, y] = [seen[3 * node], seen[3 * node + 1]].map((p) => Math.round(p * view.dense));
+          const [x, y] = [0, 1].map((axis) => Math.round(seen[3 * node + axis] * view.dense));
           const { data } = pen.getImageData(x - 1, y - 1, 3, 3);
           for (let i = 0; i < data.length; i += 4) {
             if (data[i] > 150 && data[i + 1] < 90 && data[i + 3] > 100) return true;

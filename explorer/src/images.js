@@ -27,20 +27,27 @@ export class Images {
 
   // Draw as many as have room beside each other, the first come the first served.
   scatter(view, pen) {
-    const side = 40;
-    const tall = (side * this.height) / this.width;
-    const taken = new Set();
+    const wide = 40;
+    const tall = (wide * this.height) / this.width;
+    const placed = new Map(); // by cells of the size of an image, of which each holds at most one
+    const isFree = (x, y, column, row) => {
+      for (let i = column - 1; i <= column + 1; i++) {
+        for (let j = row - 1; j <= row + 1; j++) {
+          const other = placed.get(`${i} ${j}`);
+          if (other && Math.abs(other[0] - x) < wide && Math.abs(other[1] - y) < tall) return false;
+        }
+      }
+      return true;
+    };
     const seen = view.screen;
+    pen.imageSmoothingEnabled = false;
     for (let i = 0; i < view.n; i++) {
       const x = seen[3 * i], y = seen[3 * i + 1];
       if (!(x >= 0 && x < view.width && y >= 0 && y < view.height)) continue;
-      const column = Math.floor(x / (side + 6)), row = Math.floor(y / (tall + 6));
-      const cell = row * 10000 + column;
-      if (taken.has(cell)) continue;
-      taken.add(cell);
-      const left = column * (side + 6) + 3, top = row * (tall + 6) + 3;
-      pen.imageSmoothingEnabled = false;
-      pen.drawImage(this.canvas(i), left, top, side, tall);
+      const column = Math.floor(x / wide), row = Math.floor(y / tall);
+      if (!isFree(x, y, column, row)) continue;
+      placed.set(`${column} ${row}`, [x, y]);
+      pen.drawImage(this.canvas(i), x - wide / 2, y - tall / 2, wide, tall);
     }
   }
 }

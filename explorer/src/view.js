@@ -1,10 +1,11 @@
 // One picture of the points, flat or in space: drawing, picking, selecting.
 import {
-  BufferAttribute, BufferGeometry, Color, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera,
+  BufferAttribute, BufferGeometry, Color, ColorManagement, LinearSRGBColorSpace, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera,
   Points, Scene, ShaderMaterial, Sphere, TOUCH, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
 
+ColorManagement.enabled = false; // colours are meant as they are written
 const NEAR_ENOUGH = 12; // pixels between the pointer and a point it means
 const CLICK = 5; // pixels that a click may wander
 
@@ -42,6 +43,7 @@ export class View {
     this.over = element.appendChild(document.createElement("canvas"));
     this.over.className = "over";
     this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: false });
+    this.renderer.outputColorSpace = LinearSRGBColorSpace;
     this.scene = new Scene();
     this.material = new ShaderMaterial({
       vertexShader: VERTEX,
@@ -127,7 +129,7 @@ export class View {
   }
 
   setLook(background, size) {
-    this.material.uniforms.back.value.setStyle(background, "");
+    this.material.uniforms.back.value.setStyle(background);
     this.renderer.setClearColor(this.material.uniforms.back.value);
     this.size = size;
     this.draw();

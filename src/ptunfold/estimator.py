@@ -498,6 +498,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         color: str | None = None,
         images: Any = None,
         title: str = "PTU",
+        feature_names: Any = None,
         paths: bool | None = None,
     ) -> Page:
         """Make a page on which data and embedding can be looked into, in one file without network.
@@ -518,6 +519,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Images of the points, or their (height, width) if the features are the pixels.
         title : str
             What the page is called.
+        feature_names : list of str, optional
+            What the features are called; by default as they were fitted, or x0, x1, ...
         paths : bool, optional
             Store the graph and the connection for the paths; by default up to 100 000 points.
 
@@ -537,15 +540,20 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         geometry = self._as_given
-        names = getattr(self, "feature_names_in_", None)
+        names = feature_names
+        if names is None:
+            unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+            names = getattr(self, "feature_names_in_", unnamed)
+        if len(names) != self.n_features_in_:
+            raise ValueError(
+                f"{len(names)} feature_names for {self.n_features_in_} features; pass one for each"
+            )
         page = explorer_page(
             geometry,
             geometry.points if self._points is None else self._points,
             self.embedding_,
             self.landmarks_,
-            names=[f"x{i}" for i in range(self.n_features_in_)]
-            if names is None
-            else [str(name) for name in names],
+            names=[str(name) for name in names],
             title=title,
             columns=columns,
             color=color,

@@ -66,17 +66,27 @@ def demo(
     output.mkdir(parents=True, exist_ok=True)
     points, flat = output / "sheet.csv", output / "flat.csv"
     model, picture = output / "sheet.safetensors", output / "sheet.png"
-    for path in (points, flat, model, picture):
+    page = output / "sheet.html"
+    for path in (points, flat, model, picture, page):
         check_free(path, False)
     typer.echo(f"ptunfold datasets s_with_hole -o {points}")
     datasets("s_with_hole", points)
     typer.echo(
         f"ptunfold embed {points} -o {flat} --columns x,y,z --save {model} --plot {picture} "
-        "--color color"
+        f"--explore {page} --color color"
     )
-    embed(points, flat, columns="x,y,z", save=model, plot=picture, color="color")
+    embed(
+        points,
+        flat,
+        columns="x,y,z",
+        save=model,
+        plot=picture,
+        explore=page,
+        color="color",
+    )
     typer.echo(f"ptunfold info {model}")
     info(model)
+    typer.echo(f"open it in a browser: {page}")
 
 
 @app.command()

@@ -76,6 +76,20 @@ def draw(path: Path, model: Any, color: Any) -> None:
         show.embedding(model, color).figure.savefig(name, dpi=150)
 
 
+def check_page(path: Path) -> None:
+    """Check the name of a page, before the work starts."""
+    if path.suffix.lower() not in (".html", ".htm"):
+        raise ValueError(f"{path} has no ending of a page; call it {path.with_suffix('.html')}")
+
+
+def columns_of(table: Any, color: str | None, used: list[str]) -> dict[str, Any]:
+    """Take the columns that say something about points beside the numbers that are embedded."""
+    known = table.described
+    if color is not None and color not in {*known, *used}:
+        raise ValueError(f"there is no column {color}; the columns are {', '.join(known)}")
+    return {name: values for name, values in known.items() if name not in used}
+
+
 def names_in(text: str | None) -> list[str] | None:
     """Split a list of names."""
     return None if text is None else [name.strip() for name in text.split(",") if name.strip()]

@@ -11,7 +11,16 @@ from typing import Annotated, Any
 import typer
 
 from ptunfold.cli.app import app, check_free, in_words
-from ptunfold.cli.files import Missing, check_plot, draw, names_in, read_points, write_places
+from ptunfold.cli.files import (
+    Missing,
+    check_page,
+    check_plot,
+    columns_of,
+    draw,
+    names_in,
+    read_points,
+    write_places,
+)
 
 
 @app.command()
@@ -42,6 +51,13 @@ def embed(
     plot: Annotated[
         Path | None, typer.Option(help="Draw the embedding to this file (png, pdf, svg).")
     ] = None,
+    explore: Annotated[
+        Path | None,
+        typer.Option(help="Write a page to look into data and embedding with a browser (html)."),
+    ] = None,
+    report: Annotated[
+        bool, typer.Option("--report", help="Tell how far the picture can be trusted.")
+    ] = False,
     color: Annotated[str | None, typer.Option(help="The column to colour points by.")] = None,
     n_components: Annotated[int, typer.Option("--n-components", "-d", help="Coordinates.")] = 2,
     n_neighbors: Annotated[str, typer.Option("--n-neighbors", "-k", help="A number.")] = "auto",
@@ -77,13 +93,18 @@ def embed(
     from ptunfold.estimator import PTU
     from ptunfold.io.tables import check_output
 
-    for path in (output, save, plot):
+    for path in (output, save, plot, explore):
         check_free(path, force)
     check_output(output)
+    if explore is not None:
+        check_page(explore)
     if plot is not None:
         check_plot(plot)
     table, points, names = read_points(source, columns, missing)
-    shade = None if color is None else table.numbers([color])[0][:, 0]
+    is_drawn = color is not None and (plot is not None or explore is None)
+    shade = table.numbers([str(color)])[0][:, 0] if is_drawn else None
+    about = None if explore is None else columns_of(table, color, names)
+    shape = table.shape
     if keep is not None:
         table = table.keep(names_in(keep) or [])
     start = time.perf_counter()
@@ -114,11 +135,21 @@ def embed(
         model.save(save)
     if plot is not None:
         draw(plot, model, shade)
+    if explore is not None:
+        model.explore(
+            explore,
+            columns=about,
+            color=color,
+            images=shape,
+            title=source.stem,
+            feature_names=names if len(names) == points.shape[1] else None,
+        )
     said = {
         "input": str(source),
         "output": str(output),
         "model": None if save is None else str(save),
         "plot": None if plot is None else str(plot),
+        "explore": None if explore is None else str(explore),
         "points": len(points),
         "columns": names if len(names) <= 100 else f"{len(names)} columns",
         "texture": model.texture_,
@@ -127,9 +158,14 @@ def embed(
         "eigenvalues": model.eigenvalues_.tolist(),
         "seconds": round(seconds, 3),
     }
+    trust = trust_in(model) if report else {}
+    if as_json:
+        typer.echo(json.dumps(said | ({"report": trust} if report else {})))
+        return
     kind = "" if model.texture_ is None else f", {model.texture_}"
-    line = f"{len(points)} points{kind}, in {seconds:.1f} s: {output}"
-    typer.echo(json.dumps(said) if as_json else line)
+    typer.echo(f"{len(points)} points{kind}, in {seconds:.1f} s: {output}")
+    for name, value in trust.items():
+        typer.echo(f"{name:32} {f'{value:.3g}' if isinstance(value, float) else value}")
 
 
 @app.command()
@@ -192,6 +228,22 @@ def inverse(
 
 @app.command()
 @in_words
+def explore(
+    model: Annotated[Path, typer.Argument(help="A model file, from embed --save.")],
+    output: Annotated[Path, typer.Option("--output", "-o", help="The page to write (html).")],
+    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+) -> None:
+    """Write a page to look into the data and the embedding of a model with a browser."""
+    from ptunfold.estimator import PTU
+
+    check_free(output, force)
+    check_page(output)
+    PTU.load(model).explore(output, title=model.stem)
+    typer.echo(f"open it in a browser: {output}")
+
+
+@app.command()
+@in_words
 def info(
     model: Annotated[Path, typer.Argument(help="A model file.")],
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
@@ -217,6 +269,26 @@ def info(
         return
     for name, value in said.items():
         typer.echo(f"{name:12} {value}")
+
+
+def trust_in(model: Any) -> dict[str, Any]:
+    """Tell in a few numbers how far an embedding can be trusted."""
+    import numpy as np
+
+    scores = model.scores()
+    said: dict[str, Any] = {}
+    for name, values in scores.items():
+        values = values[np.isfinite(values)]
+        said[f"{name}, median"] = float(np.median(values))
+        said[f"{name}, worst twentieth"] = float(np.quantile(values, 0.95))
+    used = int((model.component_labels_ >= 0).sum())
+    return said | {
+        "texture": model.texture_,
+        "shortcuts found": len(model.shortcuts_),
+        "components": int(model.component_labels_.max()) + 1,
+        "points left out": len(model.embedding_) - used,
+        "two-sided": model.orientation_.is_orientable,
+    }
 
 
 def number_or_word(text: str) -> Any:

@@ -10,6 +10,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _EDGES_TOGETHER = 1 << 20  # bounds memory
 _N_SOURCES = 12
+_ROUNDING = 1e-12
 
 
 def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArray:
@@ -41,6 +42,9 @@ def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArra
         total += np.bincount(tails[is_long], errors, minlength=graph.n_points)
         count += np.bincount(tails[is_long], minlength=graph.n_points)
     mean = np.divide(total, count, out=np.full(graph.n_points, np.nan), where=count > 0)
+    # A copy of a point is joined with nothing else, and fares like it.
+    copies = np.flatnonzero((count == 0) & (np.diff(graph.indptr) > 0))
+    mean[copies] = mean[graph.indices[graph.indptr[copies]]]
     return np.sqrt(mean)
 
 
@@ -79,8 +83,8 @@ def disagreement(
             forward, backward = both_directions(connection, int(sources[place]))
             mean = 0.5 * (forward + backward)
             is_there = np.isfinite(mean) & (mean > 0)
-            gap = np.abs(forward[is_there] - backward[is_there])
-            found[place, is_there] = gap / mean[is_there]
+            gap = np.abs(forward[is_there] - backward[is_there]) / mean[is_there]
+            found[place, is_there] = np.where(gap < _ROUNDING, 0, gap)
 
     run_blocks(handle, cut(len(sources), 1), n_jobs=n_jobs)
     n_found = np.isfinite(found).sum(axis=0)

@@ -17,7 +17,7 @@ from sklearn.decomposition import PCA
 
 from ptunfold.explorer.columns import Column
 from ptunfold.io.files import whole_file
-from ptunfold.types import Connection, FloatArray
+from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded
 _MOST_FEATURES = 4_000_000  # numbers
@@ -177,7 +177,7 @@ class _Box:
         self.entries: dict[str, Any] = {}
         self.scripts: list[str] = []
 
-    def add(self, name: str, values: FloatArray, *, is_exact: bool) -> None:
+    def add(self, name: str, values: FloatArray | IntArray, *, is_exact: bool) -> None:
         """Add numbers, in 32 bits or rounded to 16 bits for the range of each column."""
         if is_exact:
             self.store(name, np.asarray(values, dtype=np.float32))

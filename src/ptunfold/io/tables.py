@@ -70,6 +70,20 @@ class Table:
             chosen.append(values)
         return np.column_stack(chosen), list(names)
 
+    @property
+    def described(self) -> dict[str, Any]:
+        """All columns, as numbers where they hold nothing else; of an AnnData its ``obs``."""
+        if hasattr(self.source, "obsm"):
+            columns = {str(name): column.to_numpy() for name, column in self.source.obs.items()}
+        else:
+            columns = dict(zip(self.names, self.columns, strict=True))
+        found: dict[str, Any] = {}
+        for name, column in columns.items():
+            numbers = _as_numbers(column)
+            texts = column.to_pylist() if hasattr(column, "to_pylist") else column
+            found[name] = np.array(texts, dtype=object) if numbers is None else numbers
+        return found
+
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
         places = [self._place(name) for name in names]
