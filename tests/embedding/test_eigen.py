@@ -8,6 +8,7 @@ from scipy.spatial.distance import cdist
 from ptunfold.embedding import eigen
 from ptunfold.embedding.eigen import gram_product, largest_eigenpairs
 from ptunfold.geodesics.bands import bands_of
+from ptunfold.geodesics.squares import BandSquares
 
 
 class Bar:
@@ -16,6 +17,10 @@ class Bar:
 
     def update(self):
         self.passes += 1
+
+
+def banded(matrix):
+    return BandSquares(bands_of(matrix))
 
 
 def squares_with(spectrum, n_points, seed=0):
@@ -50,7 +55,7 @@ SPECTRA = {
 def test_agrees_with_a_dense_solver(name, dtype, n_components):
     squares = squares_with(SPECTRA[name], 500).astype(dtype)
     expected, expected_vectors = dense(squares)
-    values, vectors = largest_eigenpairs(bands_of(squares), n_components, Bar())
+    values, vectors = largest_eigenpairs(banded(squares), n_components, Bar())
     # In single precision the matrix itself is only known relative to its largest eigenvalue.
     scale = np.abs(expected).max() if dtype == np.float32 else expected[:n_components]
     assert (np.abs(values - expected[:n_components]) <= 1e-6 * scale).all()
@@ -66,7 +71,7 @@ def test_few_passes_over_the_matrix_of_a_sheet():
     noise = 0.05 * np.random.default_rng(1).normal(size=(1000, 20))
     points = np.hstack((points, noise))
     bar = Bar()
-    largest_eigenpairs(bands_of(cdist(points, points) ** 2), 2, bar)
+    largest_eigenpairs(banded(cdist(points, points) ** 2), 2, bar)
     assert bar.passes <= 8
 
 
@@ -78,7 +83,7 @@ def test_product_is_that_of_the_gram_matrix(dtype):
     vectors = rng.normal(size=(2500, 4))
     center = np.eye(2500) - 1 / 2500
     expected = -0.5 * center @ squares.astype(np.float64) @ center @ vectors
-    found = gram_product(bands_of(squares), vectors)
+    found = gram_product(banded(squares), vectors)
     tolerance = 1e-12 if dtype == np.float64 else 3e-6
     np.testing.assert_allclose(found, expected, atol=tolerance * np.abs(expected).max())
 
@@ -95,6 +100,6 @@ def test_fallbacks(monkeypatch, arpack_works):
     monkeypatch.setattr(eigen, "_MOST_RESTARTS", 1)
     if not arpack_works:
         monkeypatch.setattr(eigen, "eigsh", no_convergence)
-    values, vectors = largest_eigenpairs(bands_of(squares), 2, Bar())
+    values, vectors = largest_eigenpairs(banded(squares), 2, Bar())
     np.testing.assert_allclose(values, expected[:2], rtol=1e-9)
     assert vectors.shape == (600, 2)

@@ -17,7 +17,7 @@ from ptunfold.datasets import flat_square, s_with_hole
 from ptunfold.geodesics import blocks
 from ptunfold.geodesics import distances as distances_module
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.bands import BAND, new_bands, whole_of
+from ptunfold.geodesics.bands import BAND, new_bands
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.kernels import batches
 from tests.oracle import random_connection
@@ -239,11 +239,11 @@ def test_squares_in_bands_equal_the_matrix(dtype, n_points):
     order = np.argsort(arrangement.position, kind="stable")
     expected = transport_distances(connection, dtype=dtype)[np.ix_(order, order)]
     for n_jobs in (1, 2, 4):
-        bands = squared_distances(
+        squares = squared_distances(
             arrangement.connection, arrangement.position[order], dtype=dtype, n_jobs=n_jobs
         )
-        assert all(band.dtype == dtype for band in bands)
-        np.testing.assert_array_equal(whole_of(bands), np.square(expected).astype(np.float64))
+        assert all(band.dtype == dtype for band in squares.bands)
+        np.testing.assert_array_equal(squares.whole(), np.square(expected).astype(np.float64))
 
 
 def test_bands_take_half_the_memory():

@@ -10,6 +10,7 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.embedding.eigen import largest_eigenpairs
 from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
+from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray
@@ -58,7 +59,9 @@ def classical_mds(
     """
     distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
-    return scale_squares(bands_of(distances), n_components, n_jobs=n_jobs, progress=progress)
+    return scale_squares(
+        BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, progress=progress
+    )
 
 
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
@@ -79,18 +82,18 @@ def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
 
 
 def scale_squares(
-    bands: list[FloatArray],
+    squares: Squares,
     n_components: int,
     *,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Embedding:
-    """Do the same for squared distances, given by the upper half of their matrix.
+    """Do the same for squared distances, wherever they lie.
 
     Parameters
     ----------
-    bands : list of arrays
-        The upper half, as `new_bands` describes it.
+    squares : Squares
+        The squared distances.
     n_components : int
         The number of coordinates.
     n_jobs : int, optional
@@ -99,11 +102,11 @@ def scale_squares(
         Show a progress bar.
     """
     with stage("embedding", None, "passes", progress) as bar, single_threaded_blas():
-        eigenvalues, eigenvectors = largest_eigenpairs(bands, n_components, bar, n_jobs)
+        eigenvalues, eigenvectors = largest_eigenpairs(squares, n_components, bar, n_jobs)
     warn_of_negative(eigenvalues)
     eigenvectors, _ = svd_flip(eigenvectors, None)
     coordinates = eigenvectors * np.sqrt(np.maximum(eigenvalues, 0.0))
-    return Embedding(np.ascontiguousarray(coordinates, dtype=bands[0].dtype), eigenvalues)
+    return Embedding(np.ascontiguousarray(coordinates, dtype=squares.dtype), eigenvalues)
 
 
 def warn_of_negative(eigenvalues: FloatArray) -> None:

@@ -8,8 +8,7 @@ import numpy as np
 from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
-from ptunfold.geodesics.bands import whole_of, with_tops
-from ptunfold.threads import cut, run_blocks
+from ptunfold.geodesics.squares import Squares
 from ptunfold.types import FloatArray
 
 # Below this size a dense solver is quicker than an iterative one.
@@ -17,19 +16,15 @@ _MOST_DENSE = 400
 _EXTRA_VECTORS = 6
 _MOST_BLOCKS = 12
 _MOST_RESTARTS = 8
-_COLUMNS = 2048
-_GROUPS = 8
 
 
-def gram_product(
-    bands: list[FloatArray], vectors: FloatArray, n_jobs: int | None = None
-) -> FloatArray:
+def gram_product(squares: Squares, vectors: FloatArray, n_jobs: int | None = None) -> FloatArray:
     """Multiply vectors by the Gram matrix -½ J S J, J = I - 11ᵗ/n, without forming it.
 
     Parameters
     ----------
-    bands : list of arrays, float32 or float64
-        The upper half of the squared distances S, as `new_bands` describes it.
+    squares : Squares
+        The squared distances S.
     vectors : (n_points, n_vectors) float64
         What to multiply.
     n_jobs : int, optional
@@ -40,47 +35,21 @@ def gram_product(
     product : (n_points, n_vectors) float64
     """
     centred = vectors - vectors.mean(axis=0)
-    n_vectors = centred.shape[1]
-    is_single = bands[0].dtype == np.float32
-    factor = centred
-    if is_single:
+    if squares.dtype == np.float64:
+        product = squares.multiply(centred, n_jobs)
+    else:
         # The rounding of the vectors goes along as vectors of its own: the matrix is read once,
         # and only its own precision counts.
         rounded = centred.astype(np.float32)
         factor = np.hstack((rounded, (centred - rounded).astype(np.float32)))
-    # Several bands at a time; their sums are added up in one order whoever finishes first.
-    groups = np.array_split(np.arange(len(bands)), min(len(bands), _GROUPS))
-    products = np.zeros((len(groups), len(vectors), factor.shape[1]))
-    placed = list(with_tops(bands))
-
-    def handle(block: slice) -> None:
-        for group in range(block.start, block.stop):
-            for index in groups[group]:
-                top, band = placed[index]
-                _add_product(top, band, factor, products[group])
-
-    run_blocks(handle, cut(len(groups), 1), n_jobs=n_jobs)
-    product = products.sum(axis=0)
-    if is_single:
+        product = squares.multiply(factor, n_jobs)
+        n_vectors = centred.shape[1]
         product = product[:, :n_vectors] + product[:, n_vectors:]
     return -0.5 * (product - product.mean(axis=0))
 
 
-def _add_product(top: int, band: FloatArray, factor: FloatArray, product: FloatArray) -> None:
-    """Add what a band and its mirror image contribute to the product with the matrix."""
-    rows = slice(top, top + len(band))
-    for left in range(0, band.shape[1], _COLUMNS):
-        # Sums of this many terms in the dtype of the matrix, their total in float64.
-        tile = band[:, left : left + _COLUMNS]
-        columns = slice(top + left, top + left + tile.shape[1])
-        product[rows] += tile @ factor[columns]
-        beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
-        below = slice(columns.start + beyond, columns.stop)
-        product[below] += tile[:, beyond:].T @ factor[rows]
-
-
 def largest_eigenpairs(
-    bands: list[FloatArray], n_components: int, bar: Any, n_jobs: int | None = None
+    squares: Squares, n_components: int, bar: Any, n_jobs: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
     """Find the largest eigenvalues of the Gram matrix and their eigenvectors.
 
@@ -91,8 +60,8 @@ def largest_eigenpairs(
 
     Parameters
     ----------
-    bands : list of arrays, float32 or float64
-        The upper half of the squared distances, as `new_bands` describes it.
+    squares : Squares
+        The squared distances.
     n_components : int
         The number of pairs.
     bar : progress bar
@@ -107,17 +76,17 @@ def largest_eigenpairs(
     eigenvectors : (n_points, n_components) float64
         As columns.
     """
-    n_points = bands[0].shape[1]
+    n_points = squares.n_points
     n_block = n_components + _EXTRA_VECTORS
     if n_points <= max(_MOST_DENSE, 4 * n_block):
-        return _dense(bands, n_components)
+        return _dense(squares, n_components)
 
     def multiply(vectors: FloatArray) -> FloatArray:
         bar.update()
-        return gram_product(bands, vectors, n_jobs)
+        return gram_product(squares, vectors, n_jobs)
 
     start: FloatArray = np.random.default_rng(0).standard_normal((n_points, n_block))
-    tolerance = 1e-11 if bands[0].dtype == np.float64 else 1e-7
+    tolerance = 1e-11 if squares.dtype == np.float64 else 1e-7
     for _ in range(_MOST_RESTARTS):
         values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
         if residual <= tolerance:
@@ -133,7 +102,7 @@ def largest_eigenpairs(
         values, vectors = eigsh(operator, n_components, which="LA", v0=start[:, 0])
         return values[::-1], vectors[:, ::-1]
     except ArpackNoConvergence:
-        return _dense(bands, n_components)
+        return _dense(squares, n_components)
 
 
 def _krylov(
@@ -168,8 +137,8 @@ def _krylov(
         basis = np.hstack((basis, block))
 
 
-def _dense(bands: list[FloatArray], n_components: int) -> tuple[FloatArray, FloatArray]:
-    gram = whole_of(bands)
+def _dense(squares: Squares, n_components: int) -> tuple[FloatArray, FloatArray]:
+    gram = squares.whole()
     means = gram.mean(axis=0)
     gram = -0.5 * (gram - means - means[:, None] + means.mean())
     last = len(gram) - 1

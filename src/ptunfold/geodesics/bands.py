@@ -29,16 +29,6 @@ def bands_of(matrix: FloatArray) -> list[FloatArray]:
     return [matrix[top : top + BAND, top:] for top in range(0, len(matrix), BAND)]
 
 
-def whole_of(bands: list[FloatArray]) -> FloatArray:
-    """Put the whole symmetric matrix together, in float64."""
-    n_points = bands[0].shape[1]
-    whole = np.empty((n_points, n_points))
-    for top, band in with_tops(bands):
-        whole[top : top + len(band), top:] = band
-        whole[top:, top : top + len(band)] = band.T
-    return whole
-
-
 def with_tops(bands: list[FloatArray]) -> Iterator[tuple[int, FloatArray]]:
     """List the bands with the index of their first row."""
     return ((BAND * index, band) for index, band in enumerate(bands))

@@ -12,6 +12,7 @@ from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of
+from ptunfold.geodesics.squares import BandSquares
 from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows
 from ptunfold.kernels.development import one_way_row
@@ -135,7 +136,7 @@ def squared_distances(
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> list[FloatArray]:
+) -> BandSquares:
     """Estimate all squared geodesic distances in an arranged component, in half the memory.
 
     Parameters
@@ -149,8 +150,8 @@ def squared_distances(
 
     Returns
     -------
-    bands : list of arrays
-        The upper half of the symmetric matrix of squares, as `new_bands` describes it.
+    squares : BandSquares
+        The upper half of the symmetric matrix, in memory.
     """
     rows_of = OneWayRows(connection, position)
     bands = new_bands(len(position), dtype)
@@ -173,7 +174,7 @@ def squared_distances(
 
     run_blocks(add, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
     run_blocks(finish, cut(len(bands), 1), n_jobs=n_jobs)
-    return bands
+    return BandSquares(bands)
 
 
 class OneWayRows:

@@ -1,0 +1,141 @@
+"""All squared distances of a component, wherever they lie: what scaling needs to know of them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from ptunfold.geodesics.bands import BAND
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import FloatArray
+
+_MOST_BANDS = 8  # together
+_FEW_GROUPS = 16
+_COLUMNS = 2048
+
+
+class Squares(Protocol):
+    """A symmetric matrix of squared distances that can be multiplied with vectors.
+
+    Attributes
+    ----------
+    n_points : int
+        Number of rows and columns.
+    dtype : numpy.dtype
+        float32 or float64.
+    """
+
+    @property
+    def n_points(self) -> int: ...  # noqa: D102
+
+    @property
+    def dtype(self) -> Any: ...  # noqa: D102
+
+    def multiply(self, factor: FloatArray, n_jobs: int | None) -> FloatArray:
+        """Multiply the matrix with ``factor`` (n_points, n_vectors), of its own dtype, in float64.
+
+        The matrix is read once.
+        """
+
+    def whole(self) -> FloatArray:
+        """Return the matrix itself in float64; for small ones."""
+
+
+def plan_slabs(n_points: int) -> list[slice]:
+    """Cut the rows of a matrix into slabs of whole bands: the unit of its products.
+
+    Sums over a slab are added up in one order, so that products have the same bits wherever and in
+    whatever order the slabs are handled.
+
+    Examples
+    --------
+    >>> plan_slabs(600)
+    [slice(0, 256, None), slice(256, 512, None), slice(512, 600, None)]
+    """
+    n_bands = -(-n_points // BAND)
+    return cut(n_points, BAND * min(max(n_bands // _FEW_GROUPS, 1), _MOST_BANDS))
+
+
+class BandSquares:
+    """Squared distances as bands in memory, or as whatever gives bands when it is asked for them.
+
+    Parameters
+    ----------
+    bands : sequence of arrays
+        The upper half of the matrix, as `new_bands` describes it.
+    """
+
+    def __init__(self, bands: Sequence[FloatArray]) -> None:
+        self.bands = bands
+        self.dtype = bands[0].dtype
+        self.n_points = bands[0].shape[1]
+
+    def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
+        slabs = plan_slabs(self.n_points)
+        products: list[FloatArray] = [np.empty(0)] * len(slabs)
+
+        def handle(block: slice) -> None:
+            for index in range(block.start, block.stop):
+                rows = slabs[index]
+                products[index] = slab_product(
+                    rows.start, self.bands[rows.start // BAND : -(-rows.stop // BAND)], factor
+                )
+
+        run_blocks(handle, cut(len(slabs), 1), n_jobs=n_jobs)
+        return sum_of_products(slabs, products, self.n_points)
+
+    def whole(self) -> FloatArray:
+        """Return the matrix itself in float64."""
+        whole = np.empty((self.n_points, self.n_points))
+        for index in range(len(self.bands)):
+            band, top = self.bands[index], BAND * index
+            whole[top : top + len(band), top:] = band
+            whole[top:, top : top + len(band)] = band.T
+        return whole
+
+
+def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
+    """Multiply some bands, and their mirror images, with ``factor``.
+
+    Parameters
+    ----------
+    top : int
+        The first row of the first band.
+    bands : sequence of arrays
+        Bands that follow each other.
+    factor : (n_points, n_vectors)
+        In the dtype of the bands.
+
+    Returns
+    -------
+    product : (n_points - top, n_vectors) float64
+        What they contribute to the rows from ``top`` on; there is nothing above.
+    """
+    product = np.zeros((len(factor) - top, factor.shape[1]))
+    below = factor[top:]
+    start = 0
+    for band in bands:
+        rows = slice(start, start + len(band))
+        for left in range(0, band.shape[1], _COLUMNS):
+            # Sums of this many terms in the dtype of the matrix, their total in float64.
+            tile = band[:, left : left + _COLUMNS]
+            columns = slice(start + left, start + left + tile.shape[1])
+            product[rows] += tile @ below[columns]
+            beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
+            mirror = slice(columns.start + beyond, columns.stop)
+            product[mirror] += tile[:, beyond:].T @ below[rows]
+        start += len(band)
+    return product
+
+
+def sum_of_products(
+    slabs: list[slice], products: Sequence[FloatArray], n_points: int
+) -> FloatArray:
+    """Add up what the slabs contribute, from the first to the last, (n_points, n_vectors)."""
+    total = np.zeros((n_points, products[0].shape[1]))
+    for rows, product in zip(slabs, products, strict=True):
+        total[rows.start :] += product
+    return total
