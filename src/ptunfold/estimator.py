@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from ptunfold.diagnostics import disagreement, local_distortion
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
+from ptunfold.engines import ENGINES, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
@@ -114,6 +115,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
         and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so.
+    engine : {"threads", "cuda", "dask"}, default="threads"
+        Where the distances are computed and kept: threads of this machine; one GPU
+        (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
+        (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own.
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
@@ -184,6 +189,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         mds: str = "classical",
         disconnected: str = "bridge",
         search: str = "auto",
+        engine: str = "threads",
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: bool = False,
@@ -204,6 +210,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.mds = mds
         self.disconnected = disconnected
         self.search = search
+        self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -258,15 +265,18 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             mds=self.mds,
             n_jobs=self.n_jobs,
         )
-        geometry, embedding, self.landmarks_ = unfold(
-            points,
-            settings,
-            self.n_components,
-            plan,
-            mds=self.mds,
-            n_jobs=self.n_jobs,
-            progress=self.progress,
-        )
+        check_choice("engine", self.engine, ENGINES)
+        with make_engine(self.engine) as engine:
+            geometry, embedding, self.landmarks_ = unfold(
+                points,
+                settings,
+                self.n_components,
+                plan,
+                engine,
+                mds=self.mds,
+                n_jobs=self.n_jobs,
+                progress=self.progress,
+            )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]

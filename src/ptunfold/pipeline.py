@@ -13,6 +13,7 @@ from ptunfold.embedding.pieces import (
     embed_by_landmarks,
     share_of_landmarks,
 )
+from ptunfold.engines import Engine, ThreadsEngine
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
@@ -39,6 +40,7 @@ def unfold(
     settings: Settings,
     n_components: int,
     landmarks: LandmarkPlan | None = None,
+    engine: Engine | None = None,
     *,
     mds: str = "classical",
     n_jobs: int | None = None,
@@ -56,6 +58,8 @@ def unfold(
         The number of output coordinates.
     landmarks : LandmarkPlan, optional
         Use distances from some points only; from all by default.
+    engine : Engine, optional
+        Where distances are computed and kept; threads by default.
     mds : {"classical", "stress", "robust", "additive"}
         How all distances become coordinates.
     n_jobs : int, optional
@@ -73,6 +77,7 @@ def unfold(
     landmarks : (n_landmarks,) int
         The landmarks used, in the caller's numbers; none in components embedded by all distances.
     """
+    engine = ThreadsEngine() if engine is None else engine
     geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
     n_embedded = sum(len(nodes) for nodes in components)
@@ -82,11 +87,13 @@ def unfold(
         share = share_of_landmarks(landmarks, geometry, nodes, n_embedded, n_components)
         if share is None:
             pieces.append(
-                embed_by_all_distances(geometry.connection, nodes, n_components, mds=mds, **how)
+                embed_by_all_distances(
+                    geometry.connection, nodes, n_components, engine, mds=mds, **how
+                )
             )
         else:
             piece, chosen = embed_by_landmarks(
-                geometry.connection, nodes, n_components, share, **how
+                geometry.connection, nodes, n_components, share, engine, **how
             )
             pieces.append(piece)
             used.append(geometry.given(chosen))

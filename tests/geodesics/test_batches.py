@@ -214,7 +214,7 @@ def test_more_neighbours_than_a_batch_can_number(monkeypatch):
     points = np.concatenate([s_with_hole(150).points] * 2)
     connection = sheet_connection(points)
     expected = transport_distances(connection)
-    monkeypatch.setattr(distances_module, "_MOST_NEIGHBORS", 3)
+    monkeypatch.setattr(distances_module, "MOST_NEIGHBORS", 3)
     np.testing.assert_allclose(transport_distances(connection), expected, rtol=1e-12, atol=1e-14)
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
@@ -51,12 +53,12 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     distances, landmarks = _checked(distances, landmarks, n_components)
     n_points = distances.shape[1]
     columns = cut(n_points, _COLUMNS)
-    nearest = np.concatenate([distances[:, block].argmin(axis=0) for block in columns])
+    nearest = np.concatenate([on_host(distances[:, block].argmin(axis=0)) for block in columns])
     # A copy of a landmark stands for nobody, but must not be lost.
     weights = np.maximum(np.bincount(nearest, minlength=len(landmarks)), 0.5)
     weights /= weights.sum()
 
-    among = distances[:, landmarks].astype(np.float64) ** 2
+    among = on_host(distances[:, landmarks]).astype(np.float64) ** 2
     among = 0.5 * (among + among.T)
     means = among @ weights  # the weighted mean of the squared distances to each landmark
     gram = -0.5 * (among - means - means[:, None] + weights @ means)
@@ -71,9 +73,11 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     # The rows of the pseudoinverse, times the ½ that the paper's formula lacks.
     weigh = 0.5 * roots[:, None] * vectors * scale
     coordinates = np.empty((n_points, n_components))
+    # Where the distances are: in memory, or on a device.
+    means, weigh = (np.asarray(array, like=distances) for array in (means, weigh))
     for block in columns:
         squares = distances[:, block].astype(np.float64) ** 2
-        coordinates[block] = (means[:, None] - squares).T @ weigh
+        coordinates[block] = on_host((means[:, None] - squares).T @ weigh)
     return Embedding(
         _along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
     )
@@ -82,7 +86,8 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
 def _checked(
     distances: FloatArray, landmarks: IntArray, n_components: int
 ) -> tuple[FloatArray, IntArray]:
-    distances = np.asarray(distances)
+    if not hasattr(distances, "get"):
+        distances = np.asarray(distances)
     if distances.dtype not in (np.float32, np.float64):
         distances = distances.astype(np.float64)
     if distances.ndim != 2 or not np.isfinite(distances.sum()) or distances.min() < 0:
@@ -103,6 +108,11 @@ def _checked(
             f"{len(landmarks)}; lower n_components or take more landmarks"
         )
     return distances, landmarks
+
+
+def on_host(array: Any) -> Any:
+    """Bring an array of a device into memory."""
+    return array.get() if hasattr(array, "get") else array
 
 
 def _along_principal_axes(coordinates: FloatArray) -> FloatArray:

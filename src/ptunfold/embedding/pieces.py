@@ -11,8 +11,9 @@ from numpy.typing import DTypeLike
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.variants import scale_one_way
+from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import arrange, restrict
-from ptunfold.geodesics.distances import distances_among, squared_distances
+from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.types import Connection, Embedding, Geometry, IntArray, LandmarkPlan
 
@@ -21,6 +22,7 @@ def embed_by_all_distances(
     connection: Connection,
     nodes: IntArray,
     n_components: int,
+    engine: Engine,
     *,
     mds: str = "classical",
     dtype: DTypeLike,
@@ -37,6 +39,8 @@ def embed_by_all_distances(
         All nodes of the component.
     n_components : int
         The number of output coordinates.
+    engine : Engine
+        Where the work is done.
     mds : {"classical", "stress", "robust", "additive"}
         How distances become coordinates.
     dtype, n_jobs, progress
@@ -53,7 +57,7 @@ def embed_by_all_distances(
     # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
     n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
     if n_filled:
-        squares = squared_distances(arrangement.connection, arrangement.position[order], **how)
+        squares = engine.squares(arrangement.connection, arrangement.position[order], **how)
         embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
@@ -65,6 +69,7 @@ def embed_by_landmarks(
     nodes: IntArray,
     n_components: int,
     plan: LandmarkPlan,
+    engine: Engine,
     *,
     dtype: DTypeLike,
     n_jobs: int | None,
@@ -78,21 +83,27 @@ def embed_by_landmarks(
         As in `embed_by_all_distances`.
     plan : LandmarkPlan
         Which landmarks; places in ``nodes`` where they are chosen.
+    engine : Engine
+        Where the work is done.
     """
     is_whole = len(nodes) == connection.graph.n_points
     part = connection if is_whole else restrict(connection, nodes)
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
+    rows_of = engine.rows(part)
     if plan.chosen is None and plan.how == "maxmin":
-        landmarks, rows = farthest_landmarks(part, plan.count, **how)
+        landmarks, rows = farthest_landmarks(part, plan.count, rows_of=rows_of, **how)
         if len(landmarks) <= n_components:  # there are no more places than that
-            return embed_by_all_distances(connection, nodes, n_components, **how), nodes[:0]
+            embedding = embed_by_all_distances(connection, nodes, n_components, engine, **how)
+            return embedding, nodes[:0]
     else:
         chosen = plan.chosen
         if chosen is None:
             chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
         landmarks = chosen
-        rows = landmark_distances(part, landmarks, **how)
-    return landmark_mds(rows, landmarks, n_components), nodes[landmarks]
+        rows = landmark_distances(part, landmarks, rows_of=rows_of, **how)
+    embedding = landmark_mds(rows, landmarks, n_components)
+    coordinates = embedding.coordinates.astype(dtype, copy=False)
+    return replace(embedding, coordinates=coordinates), nodes[landmarks]
 
 
 def share_of_landmarks(

@@ -42,12 +42,19 @@ def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
     nodes : (n_nodes,) int
         All nodes of one component.
     """
-    part = restrict(connection, nodes)
-    # No length may vanish when it is added to a distance; such edges join copies of a point.
-    farthest = _lengths_from(part.graph, 0).max()
-    part, copy_of = _merge_copies(part, 4 * np.finfo(np.float64).eps * farthest)
+    part, copy_of = merge_copies(restrict(connection, nodes))
     place = np.argsort(_neighborly_order(part.graph))
     return Arrangement(renumber(part, place), place[copy_of])
+
+
+def merge_copies(connection: Connection) -> tuple[Connection, IntArray]:
+    """Make one node of those that lie at the same place, in a connected graph.
+
+    Returns the merged connection and the node in it that stands for each node.
+    """
+    # No length may vanish when it is added to a distance; such edges join copies of a point.
+    farthest = _lengths_from(connection.graph, 0).max()
+    return _merge_copies(connection, 4 * np.finfo(np.float64).eps * farthest)
 
 
 def _lengths_from(graph: Graph, source: int) -> FloatArray:

@@ -23,7 +23,7 @@ from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_sources
 
 _BAR = {"description": "distances", "unit": "sources"}
-_MOST_NEIGHBORS = 1 << 16
+MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 
 
@@ -154,12 +154,34 @@ def squared_distances(
         The upper half of the symmetric matrix, in memory.
     """
     rows_of = OneWayRows(connection, position)
-    bands = new_bands(len(position), dtype)
+    return sum_of_directions(rows_of, len(position), dtype=dtype, n_jobs=n_jobs, progress=progress)
+
+
+def sum_of_directions(
+    rows_of: Any,
+    n_rows: int,
+    *,
+    dtype: DTypeLike,
+    n_jobs: int | None = None,
+    progress: bool = False,
+) -> BandSquares:
+    """Collect rows of one-way distances into squares of the means of both directions.
+
+    Parameters
+    ----------
+    rows_of : OneWayRows
+        Or what makes rows as it does.
+    n_rows : int
+        The number of rows and columns.
+    dtype, n_jobs, progress
+        As in :func:`transport_distances`.
+    """
+    bands = new_bands(n_rows, dtype)
     locks = [Lock() for _ in bands]
 
     def add(block: slice) -> None:
         first, last = rows_of.owned[block.start], rows_of.owned[block.stop]
-        rows = np.empty((last - first, len(position)), dtype=dtype)
+        rows = np.empty((last - first, n_rows), dtype=dtype)
         rows_of.write(block, rows, first)
         # Each entry is added to twice, once for each direction, in any order.
         for (top, band), lock in zip(with_tops(bands), locks, strict=True):
@@ -175,6 +197,12 @@ def squared_distances(
     run_blocks(add, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
     run_blocks(finish, cut(len(bands), 1), n_jobs=n_jobs)
     return BandSquares(bands)
+
+
+def owners_of(position: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
+    """List the rows that belong to each node: ``owners[owned[s]:owned[s + 1]]`` for node s."""
+    owners = np.argsort(position, kind="stable")
+    return owners, np.searchsorted(position[owners], np.arange(n_nodes + 1))
 
 
 class OneWayRows:
@@ -199,15 +227,14 @@ class OneWayRows:
         graph = connection.graph
         self.connection, self.position = connection, position
         self.blocks = plan_batches(graph.n_points)
-        self.owners = np.argsort(position, kind="stable")
-        self.owned = np.searchsorted(position[self.owners], np.arange(graph.n_points + 1))
+        self.owners, self.owned = owners_of(position, graph.n_points)
         self.back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
         self.per_width = 1.0
         self.has_hub = False
         if graph.n_edges:
             self.per_width = 1 / float(_BUCKET_WIDTH * np.median(graph.lengths))
             # Batches number the neighbours of a node in 16 bits.
-            self.has_hub = bool(np.diff(graph.indptr).max() > _MOST_NEIGHBORS)
+            self.has_hub = bool(np.diff(graph.indptr).max() > MOST_NEIGHBORS)
 
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""

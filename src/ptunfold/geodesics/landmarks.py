@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import DTypeLike
 
@@ -19,6 +21,7 @@ def landmark_distances(
     connection: Connection,
     landmarks: IntArray,
     *,
+    rows_of: Any = None,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -27,8 +30,9 @@ def landmark_distances(
 
     Parameters are those of :func:`farthest_landmarks`.
     """
-    rows = np.empty((len(landmarks), connection.graph.n_points), dtype=dtype)
-    MeanRows(connection).fill(landmarks, rows, n_jobs=n_jobs, progress=progress)
+    rows_of = MeanRows(connection) if rows_of is None else rows_of
+    rows: FloatArray = rows_of.new_rows(len(landmarks), dtype)
+    rows_of.fill(landmarks, rows, n_jobs=n_jobs, progress=progress)
     return rows
 
 
@@ -36,6 +40,7 @@ def farthest_landmarks(
     connection: Connection,
     n_landmarks: int,
     *,
+    rows_of: Any = None,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -53,6 +58,8 @@ def farthest_landmarks(
         Connected.
     n_landmarks : int
         How many.
+    rows_of : RowMaker, optional
+        What makes the rows of distances, and keeps them; `MeanRows` by default.
     dtype : dtype
         float32 or float64, for the distances; the arithmetic is always in float64.
     n_jobs : int, optional
@@ -71,10 +78,10 @@ def farthest_landmarks(
     lengths = np.empty((1, graph.n_points))
     tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
-    rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)
-    rows_of = MeanRows(connection)
+    rows_of = MeanRows(connection) if rows_of is None else rows_of
+    rows: FloatArray = rows_of.new_rows(n_landmarks, dtype)
     n_known, chosen = 0, [int(lengths[0].argmax())]
-    least = np.full(graph.n_points, np.inf, dtype=dtype)
+    least: FloatArray = np.full_like(rows[0], np.inf)  # where the rows are
     with stage("distances", n_landmarks, "landmarks", progress) as bar:
         while chosen:
             together = slice(n_known, n_known + len(chosen))
@@ -101,7 +108,7 @@ def _farthest(least: FloatArray, rows: FloatArray, n_wanted: int) -> list[int]:
         chosen.append(farthest)
         if len(chosen) < n_wanted:
             away = np.zeros_like(least)
-            for witness in np.argsort(rows[:, farthest])[:_WITNESSES]:
+            for witness in np.argsort(rows[:, farthest])[:_WITNESSES].tolist():
                 np.maximum(away, np.abs(rows[witness] - rows[witness, farthest]), out=away)
             np.minimum(least, away, out=least)
     return chosen

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import DTypeLike
 
 from ptunfold.kernels.development import mean_row
 from ptunfold.kernels.paths import new_tree
@@ -25,6 +26,10 @@ class MeanRows:
         self.connection = connection
         self._arrays = arrays_of(connection)
         self._idle: list[tuple[Any, ...]] = []  # a workspace for each thread, made once
+
+    def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
+        """Make room for rows (n_rows, n_points)."""
+        return np.empty((n_rows, self.connection.graph.n_points), dtype=dtype)
 
     def write(self, source: int, row: FloatArray) -> None:
         """Write the distances from ``source`` into ``row`` (n_points,)."""

@@ -1,0 +1,5 @@
+"""Where the distances are computed, and where they are kept."""
+
+from ptunfold.engines.base import ENGINES, Engine, ThreadsEngine, make_engine
+
+__all__ = ["ENGINES", "Engine", "ThreadsEngine", "make_engine"]

@@ -1,0 +1,97 @@
+"""Engines: a block of sources is the unit of work, and may be done anywhere."""
+
+from __future__ import annotations
+
+from contextlib import AbstractContextManager
+from types import TracebackType
+from typing import Any, Protocol, Self
+
+from numpy.typing import DTypeLike
+
+from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.rows import MeanRows
+from ptunfold.geodesics.squares import Squares
+from ptunfold.types import Connection, FloatArray, IntArray
+
+ENGINES = ("threads", "cuda", "dask")
+
+
+class RowMaker(Protocol):
+    """Distances from single sources to all points, the mean of both directions."""
+
+    def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
+        """Make room for rows (n_rows, n_points) where they are to be kept."""
+
+    def fill(
+        self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
+    ) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+
+
+class Engine(AbstractContextManager["Engine"], Protocol):
+    """What a fit asks for."""
+
+    def squares(
+        self,
+        connection: Connection,
+        position: IntArray,
+        *,
+        dtype: DTypeLike,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> Squares:
+        """Estimate all squared distances in an arranged component.
+
+        Parameters are those of :func:`ptunfold.geodesics.distances.squared_distances`.
+        """
+
+    def rows(self, connection: Connection) -> RowMaker:
+        """Prepare distances from single sources in a connected graph."""
+
+
+class ThreadsEngine:
+    """Threads of this process, and its memory."""
+
+    def squares(
+        self,
+        connection: Connection,
+        position: IntArray,
+        *,
+        dtype: DTypeLike,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> Squares:
+        """Estimate all squared distances in an arranged component."""
+        return squared_distances(
+            connection, position, dtype=dtype, n_jobs=n_jobs, progress=progress
+        )
+
+    def rows(self, connection: Connection) -> RowMaker:
+        """Prepare distances from single sources in a connected graph."""
+        return MeanRows(connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        return None
+
+
+def make_engine(engine: str, store: Any = None, *, resume: bool = False) -> Engine:
+    """Make the engine that a user asks for.
+
+    Parameters
+    ----------
+    engine, store, resume
+        As in :class:`ptunfold.PTU`.
+    """
+    if engine == "cuda":
+        from ptunfold.engines.cuda import CudaEngine
+
+        return CudaEngine()
+    return ThreadsEngine()

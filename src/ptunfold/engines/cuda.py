@@ -1,0 +1,322 @@
+"""Distances and scaling on one GPU; needs CuPy."""
+
+from __future__ import annotations
+
+from functools import cache
+from importlib.resources import files
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ptunfold.geodesics.arrangement import merge_copies
+from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
+from ptunfold.geodesics.squares import Squares
+from ptunfold.memory import in_words
+from ptunfold.progress import stage
+from ptunfold.threads import cut
+from ptunfold.types import Connection, FloatArray, Graph, IntArray
+
+LANES = 32
+_THREADS = {LANES: 512, 1: 1024}  # of a block
+_BLOCKS_A_PROCESSOR = {LANES: 2, 1: 1}
+_VISITS_KEPT = 4  # for each node
+_ROUNDS_KEPT = 1 << 16
+_BUCKET_WIDTH = 1.0  # of the median edge length
+_SPARE = 0.06  # of the memory of the device, for what else is there
+_SPILLED = 1 << 30  # bytes of rows that are on their way to the host
+_ROWS_TOGETHER = 4096  # of a product
+_ROUNDS_A_LAUNCH = 4  # of every block; the bar moves in between
+
+
+class CudaEngine:
+    """One GPU. Distances are kept in 32 bits, on the device as long as they fit there."""
+
+    def __init__(self) -> None:
+        self.cupy = _cupy()
+
+    def squares(
+        self,
+        connection: Connection,
+        position: IntArray,
+        *,
+        dtype: DTypeLike,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> Squares:
+        """Estimate all squared distances in an arranged component."""
+        _check_neighbors(connection.graph)
+        paths = DevicePaths(self.cupy, connection)
+        n_rows = len(position)
+        needed = 4 * n_rows**2 * (1 if n_rows == connection.graph.n_points else 2)
+        if needed + paths.bytes_of_space(LANES, is_both=False) > paths.free_bytes():
+            spilled = SpilledRows(paths, position)
+            return sum_of_directions(
+                spilled, n_rows, dtype=np.dtype(np.float32), n_jobs=1, progress=progress
+            )
+        return device_squares(paths, position, progress=progress)
+
+    def rows(self, connection: Connection) -> DeviceRows:
+        """Prepare distances from single sources in a connected graph."""
+        _check_neighbors(connection.graph)
+        return DeviceRows(self.cupy, connection)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.cupy.get_default_memory_pool().free_all_blocks()
+
+
+class DevicePaths:
+    """A connection on the device, and the kernels that unfold its shortest paths.
+
+    Parameters
+    ----------
+    cupy : module
+        CuPy.
+    connection : Connection
+        Connected, with edges longer than rounding.
+    """
+
+    def __init__(self, cupy: Any, connection: Connection) -> None:
+        graph = connection.graph
+        self.cupy = cupy
+        self.n_points, self.dim = graph.n_points, connection.intrinsic_dim
+        self.width = np.float32(_BUCKET_WIDTH * np.median(graph.lengths) if graph.n_edges else 1)
+        self._arrays = (
+            cupy.asarray(graph.indptr, dtype=np.int32),
+            cupy.asarray(graph.indices, dtype=np.int32),
+            cupy.asarray(graph.lengths, dtype=np.float64),
+            cupy.asarray(graph.reverse, dtype=np.int32),
+            cupy.asarray(connection.rotations, dtype=np.float32),
+            cupy.asarray(connection.steps, dtype=np.float32),
+        )
+
+    def free_bytes(self) -> int:
+        """Return the memory of the device that can be used."""
+        free, total = self.cupy.cuda.runtime.memGetInfo()
+        kept = self.cupy.get_default_memory_pool().free_bytes()
+        return int(free + kept - _SPARE * total)
+
+    def bytes_of_space(self, lanes: int, *, is_both: bool) -> int:
+        """Return the workspace of a block of threads, as paths.cu cuts it up."""
+        wide = self.n_points * lanes
+        sizes = [wide * max(8, 4 * self.dim)]
+        if is_both:
+            sizes += [4 * wide * self.dim, 4 * wide * self.dim**2]
+        sizes += [2 * wide, *(6 * [4 * self.n_points])]
+        sizes += [4 * _VISITS_KEPT * self.n_points, 4 * (_ROUNDS_KEPT + 1)]
+        return sum(-(-size // 256) * 256 for size in sizes)
+
+    def plan(self, n_sources: int, lanes: int, *, is_both: bool) -> tuple[int, int]:
+        """Decide how many blocks of threads work at a time, and how many sources go together."""
+        n_batches = -(-n_sources // lanes)
+        processors = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
+        room = self.free_bytes() // self.bytes_of_space(lanes, is_both=is_both)
+        if room < 1:
+            raise MemoryError(
+                f"the GPU has {in_words(max(self.free_bytes(), 0))} free, too few for paths "
+                f"between {self.n_points} points; use another engine, or fewer points"
+            )
+        n_blocks = int(min(n_batches, processors * _BLOCKS_A_PROCESSOR[lanes], room))
+        return n_blocks, n_blocks * lanes * _ROUNDS_A_LAUNCH
+
+    def measure(
+        self,
+        sources: Any,
+        rows: Any,
+        *,
+        lanes: int = LANES,
+        is_both: bool = False,
+        progress: bool = False,
+    ) -> None:
+        """Write the distances from ``sources`` into ``rows`` (n_sources, n_points), on the device.
+
+        With ``is_both`` they are the means of both directions, else those towards the source.
+        Neighbouring sources should follow each other where there are several lanes.
+        """
+        cupy = self.cupy
+        n_blocks, together = self.plan(len(sources), lanes, is_both=is_both)
+        n_bytes = self.bytes_of_space(lanes, is_both=is_both)
+        space = cupy.empty(n_blocks * n_bytes, dtype=np.uint8)
+        trouble = cupy.zeros(1, dtype=np.int32)
+        kernel = _kernel("paths.cu", "batches", LANES=lanes, DIM=self.dim, BOTH=int(is_both))
+        with stage("distances", len(sources), "sources", progress) as bar:
+            for block in cut(len(sources), together):
+                kernel(
+                    (n_blocks,),
+                    (_THREADS[lanes],),
+                    (
+                        np.int32(self.n_points),
+                        *self._arrays,
+                        sources[block],
+                        np.int32(block.stop - block.start),
+                        self.width,
+                        space,
+                        np.int64(n_bytes),
+                        np.int32(_VISITS_KEPT * self.n_points),
+                        np.int32(_ROUNDS_KEPT),
+                        rows[block],
+                        trouble,
+                    ),
+                )
+                if progress:
+                    cupy.cuda.Device().synchronize()
+                bar.update(block.stop - block.start)
+        if int(trouble[0]):
+            raise RuntimeError("a path could not be unfolded; please report it, with the data")
+
+
+class DeviceSquares:
+    """Squared distances on the device.
+
+    Parameters
+    ----------
+    matrix : (n_points, n_points) float32
+        On the device.
+    """
+
+    def __init__(self, cupy: Any, matrix: Any) -> None:
+        self.cupy, self.matrix = cupy, matrix
+        self.dtype = np.dtype(np.float32)
+        self.n_points = len(matrix)
+
+    def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
+        there = self.cupy.asarray(factor)
+        total = self.cupy.zeros(factor.shape, dtype=np.float64)
+        for rows in cut(self.n_points, _ROWS_TOGETHER):
+            # The matrix is symmetric: sums of this many terms in 32 bits, their total in 64.
+            total += self.matrix[rows].T @ there[rows]
+        return total.get()
+
+    def whole(self) -> FloatArray:
+        """Return the matrix itself in float64."""
+        return self.matrix.get().astype(np.float64)
+
+
+def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) -> DeviceSquares:
+    """Estimate all squared distances, on the device."""
+    cupy, n_points = paths.cupy, paths.n_points
+    matrix = cupy.empty((n_points, n_points), dtype=np.float32)
+    paths.measure(cupy.arange(n_points, dtype=np.int32), matrix, progress=progress)
+    if len(position) > n_points:  # copies have rows of their own
+        place = cupy.asarray(position)
+        matrix = matrix[place[:, None], place]
+    side = -(-len(matrix) // 32)
+    kernel = _kernel("squares.cu", "square_means")
+    kernel((side, side), (32, 8), (matrix, np.int64(len(matrix))))
+    return DeviceSquares(cupy, matrix)
+
+
+class SpilledRows:
+    """Rows that are computed on the device and kept elsewhere; as `OneWayRows`.
+
+    Parameters
+    ----------
+    paths : DevicePaths
+        The connection.
+    position : (n_rows,) int
+        The node that each row and column of the caller's matrix stands for.
+    """
+
+    def __init__(self, paths: DevicePaths, position: IntArray) -> None:
+        self.paths, self.position = paths, position
+        self.owners, self.owned = owners_of(position, paths.n_points)
+        n_together = max(_SPILLED // (4 * paths.n_points * LANES), 1) * LANES
+        self.blocks = cut(paths.n_points, n_together)
+
+    def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
+        cupy = self.paths.cupy
+        there = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
+        self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), there)
+        found = there.get()
+        for node in range(block.start, block.stop):
+            owners = self.owners[self.owned[node] : self.owned[node + 1]]
+            rows[owners - first_row] = found[node - block.start, self.position]
+
+
+class DeviceRows:
+    """Distances from single sources, the mean of both directions, kept on the device.
+
+    Parameters
+    ----------
+    cupy : module
+        CuPy.
+    connection : Connection
+        Connected.
+    """
+
+    def __init__(self, cupy: Any, connection: Connection) -> None:
+        merged, copy_of = merge_copies(connection)
+        self.paths = DevicePaths(cupy, merged)
+        self.copy_of = copy_of
+        self.place = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
+
+    def new_rows(self, n_rows: int, dtype: DTypeLike) -> Any:
+        """Make room for rows (n_rows, n_points), on the device."""
+        n_bytes = 4 * n_rows * len(self.copy_of)
+        if n_bytes > self.paths.free_bytes():
+            raise MemoryError(
+                f"{n_rows} rows of distances need {in_words(n_bytes)}, but the GPU has "
+                f"{in_words(max(self.paths.free_bytes(), 0))} free; take fewer landmarks"
+            )
+        return self.paths.cupy.empty((n_rows, len(self.copy_of)), dtype=np.float32)
+
+    def fill(self, sources: IntArray, rows: Any, *, n_jobs: int | None, progress: bool) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+        cupy = self.paths.cupy
+        nodes = cupy.asarray(self.copy_of[sources], dtype=np.int32)
+        how: dict[str, Any] = {"lanes": 1, "is_both": True, "progress": progress}
+        if self.place is None:
+            self.paths.measure(nodes, rows, **how)
+            return
+        found = cupy.empty((len(nodes), self.paths.n_points), dtype=np.float32)
+        self.paths.measure(nodes, found, **how)
+        rows[...] = found[:, self.place]
+
+
+def _check_neighbors(graph: Graph) -> None:
+    most = int(np.diff(graph.indptr).max(initial=0))
+    if most >= MOST_NEIGHBORS - 1:
+        raise ValueError(
+            f'a point with {most} neighbours is too much for engine="cuda", which numbers them in '
+            "16 bits; drop edges, or use another engine"
+        )
+
+
+@cache
+def _kernel(file: str, name: str, **values: int) -> Any:
+    """Compile a kernel, once for each set of values."""
+    source = files("ptunfold.engines").joinpath(file).read_text(encoding="utf-8")
+    options = tuple(f"-D{key}={value}" for key, value in values.items())
+    return _cupy().RawKernel(source, name, options=("--std=c++14", *options))
+
+
+def _cupy() -> Any:
+    """Import CuPy, and find out whether there is a GPU for it."""
+    try:
+        import cupy
+    except ImportError as error:
+        raise ValueError(
+            'engine="cuda" needs CuPy; pip install cupy-cuda12x or cupy-cuda13x, after the version '
+            "of CUDA that nvidia-smi names"
+        ) from error
+    try:
+        n_devices = cupy.cuda.runtime.getDeviceCount()
+    except cupy.cuda.runtime.CUDARuntimeError as error:
+        raise ValueError(
+            f'engine="cuda" finds no GPU ({error}); use engine="threads", or look what nvidia-smi '
+            "says"
+        ) from error
+    if not n_devices:
+        raise ValueError('engine="cuda" finds no GPU; use engine="threads"')
+    return cupy

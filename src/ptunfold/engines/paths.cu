@@ -1,0 +1,337 @@
+// Shortest paths from batches of sources, and their unfolding: one block of threads a batch.
+//
+// LANES sources go together: 32 neighbours, whose shortest paths are nearly the same, one lane of a
+// warp each; or a single one. DIM is the dimension of the tangent spaces. With BOTH, distances are
+// the means of both directions; else they are those towards the source. The graph must be
+// connected by edges longer than rounding.
+
+typedef unsigned long long u64;
+
+#define FULL 0xffffffffu
+#define FAR 0x7f800000  // the bits of an infinite float
+#define FARTHEST 0x7ff0000000000000ull  // and of an infinite double
+#define NO_PARENT 65535
+
+#if LANES == 32
+#define ANY(x) __any_sync(FULL, x)
+#define BALLOT(x) __ballot_sync(FULL, x)
+#define SYNC_LANES() __syncwarp()
+#define FIRST(x) __shfl_sync(FULL, x, 0)
+#else
+#define ANY(x) (x)
+#define BALLOT(x) ((x) ? 1u : 0u)
+#define SYNC_LANES()
+#define FIRST(x) (x)
+#endif
+#define TOGETHER 4  // edges whose loads are under way at the same time
+
+// What other threads write is read past the cache of the multiprocessor, where it may be stale.
+__device__ inline double label_at(const u64* labels, long long place) {
+  return __longlong_as_double((long long)__ldcg(labels + place));
+}
+
+__device__ inline float least_of_lanes(float value) {
+#if LANES == 32
+  for (int step = 16; step > 0; step >>= 1) value = fminf(value, __shfl_xor_sync(FULL, value, step));
+#endif
+  return value;
+}
+
+// The workspace of a block, cut from one piece of memory; `bytes_of_workspace` in Python agrees.
+struct Space {
+  u64* labels;             // (n, LANES): bits of doubles, which order as they do
+  float* vectors;          // (n, DIM, LANES): the source as seen from the node; where labels were
+  float* outward;          // (n, DIM, LANES): the node as seen from the source
+  float* turns;            // (n, DIM, DIM, LANES): from the frame of the node to that of the source
+  unsigned short* parents; // (n, LANES): the next node, as its place in the list of neighbours
+  int* keys;               // (n,): bits of the least label that a node was given since its visit
+  int* waiting;            // (n,): whether a node is on the list
+  unsigned* ready;         // (n,): the lanes that are unfolded
+  int* list;               // (n,): nodes to visit
+  int* next;               // (n,): nodes to visit after them
+  int* chosen;             // (n,): nodes visited in this round
+  int* visits;             // (most_visits,)
+  int* rounds;             // (most_rounds + 1,): where each round begins in the visits
+};
+
+__device__ inline Space space_at(char* start, long long n, int most_visits, int most_rounds) {
+  Space space;
+  const long long pad = 255;
+#define TAKE(name, type, count) \
+  space.name = (type)start; \
+  start += ((long long)(count) * sizeof(*space.name) + pad) & ~pad;
+  const long long wide = 8 > 4 * DIM ? 8 : 4 * DIM;
+  space.vectors = (float*)start;
+  space.labels = (u64*)start;
+  start += (n * LANES * wide + pad) & ~pad;
+#if BOTH
+  TAKE(outward, float*, n * LANES * DIM)
+  TAKE(turns, float*, n * LANES * DIM * DIM)
+#endif
+  TAKE(parents, unsigned short*, n * LANES)
+  TAKE(keys, int*, n)
+  TAKE(waiting, int*, n)
+  TAKE(ready, unsigned*, n)
+  TAKE(list, int*, n)
+  TAKE(next, int*, n)
+  TAKE(chosen, int*, n)
+  TAKE(visits, int*, most_visits)
+  TAKE(rounds, int*, most_rounds + 1)
+  return space;
+}
+
+extern "C" __global__ void batches(
+    const int n, const int* __restrict__ indptr, const int* __restrict__ heads,
+    const double* __restrict__ lengths, const int* __restrict__ reverse,
+    const float* __restrict__ rotations, const float* __restrict__ steps,
+    const int* __restrict__ sources, const int n_sources, const float width, char* spaces,
+    const long long bytes, const int most_visits, const int most_rounds, float* rows,
+    int* trouble) {
+  const int thread = threadIdx.x, n_threads = blockDim.x;
+  const int lane = thread % LANES, group = thread / LANES, n_groups = n_threads / LANES;
+  __shared__ int n_waiting, n_next, n_chosen, n_visits, n_rounds, least_key, n_unfolded, before;
+#if LANES == 32
+  __shared__ float tile[32][33];
+#endif
+  const int n_batches = (n_sources + LANES - 1) / LANES;
+  const Space space = space_at(spaces + blockIdx.x * bytes, n, most_visits, most_rounds);
+
+  for (int batch = blockIdx.x; batch < n_batches; batch += gridDim.x) {
+    // Start: nothing is known but the sources.
+    for (long long i = thread; i < (long long)n * LANES; i += n_threads) space.labels[i] = FARTHEST;
+    for (int i = thread; i < n; i += n_threads) {
+      space.keys[i] = FAR;
+      space.waiting[i] = 0;
+      space.ready[i] = 0;
+    }
+    if (thread == 0) n_waiting = n_visits = n_rounds = 0;
+    __syncthreads();
+    if (thread < LANES) {
+      const int source = sources[min(batch * LANES + thread, n_sources - 1)];
+      space.labels[(long long)source * LANES + thread] = 0;
+      space.keys[source] = 0;
+      if (atomicExch(space.waiting + source, 1) == 0) space.list[atomicAdd(&n_waiting, 1)] = source;
+    }
+    __syncthreads();
+
+    // Labels are corrected until nothing improves; those near the least one come first.
+    int *list = space.list, *next = space.next;
+    while (n_waiting > 0) {
+      if (thread == 0) {
+        least_key = FAR;
+        n_next = n_chosen = 0;
+      }
+      __syncthreads();
+      int mine = FAR;
+      for (int i = thread; i < n_waiting; i += n_threads) mine = min(mine, __ldcg(space.keys + list[i]));
+      atomicMin(&least_key, mine);
+      __syncthreads();
+      const float limit = __int_as_float(least_key) + width;
+      for (int i = thread; i < n_waiting; i += n_threads) {
+        const int node = list[i];
+        if (__int_as_float(__ldcg(space.keys + node)) <= limit) {
+          space.chosen[atomicAdd(&n_chosen, 1)] = node;
+          space.keys[node] = FAR;
+          space.waiting[node] = 0;
+        } else {
+          next[atomicAdd(&n_next, 1)] = node;
+        }
+      }
+      __threadfence_block();
+      __syncthreads();
+      const int start = n_visits;
+      if (thread == 0 && n_rounds <= most_rounds) space.rounds[n_rounds] = min(start, most_visits);
+      for (int i = thread; i < n_chosen; i += n_threads) {
+        if (start + i < most_visits) space.visits[start + i] = space.chosen[i];
+      }
+      for (int i = group; i < n_chosen; i += n_groups) {
+        const int node = space.chosen[i];
+        const double own = label_at(space.labels, (long long)node * LANES + lane);
+        const int end = indptr[node + 1];
+        for (int edge = indptr[node]; edge < end; edge += TOGETHER) {
+          int to[TOGETHER];
+          double found[TOGETHER];
+          bool is_better[TOGETHER];
+#pragma unroll
+          for (int k = 0; k < TOGETHER; k++) {
+            const int one = min(edge + k, end - 1);  // the last one again does no harm
+            to[k] = heads[one];
+            found[k] = own + lengths[one];
+          }
+#pragma unroll
+          for (int k = 0; k < TOGETHER; k++)
+            is_better[k] = found[k] < label_at(space.labels, (long long)to[k] * LANES + lane);
+#pragma unroll
+          for (int k = 0; k < TOGETHER; k++) {
+            if (!ANY(is_better[k])) continue;
+            const u64 bits = (u64)__double_as_longlong(found[k]);
+            if (is_better[k]) atomicMin(space.labels + (long long)to[k] * LANES + lane, bits);
+            const float least = least_of_lanes(is_better[k] ? __double2float_rd(found[k]) : __int_as_float(FAR));
+            __threadfence_block();
+            SYNC_LANES();
+            if (lane == 0) {
+              atomicMin(space.keys + to[k], __float_as_int(least));
+              if (atomicExch(space.waiting + to[k], 1) == 0) next[atomicAdd(&n_next, 1)] = to[k];
+            }
+          }
+        }
+      }
+      __threadfence_block();
+      __syncthreads();
+      if (thread == 0) {
+        n_waiting = n_next;
+        n_visits = min(start + n_chosen, most_visits);
+        n_rounds = min(n_rounds + 1, most_rounds);
+        space.rounds[n_rounds] = n_visits;
+      }
+      int* const swap = list;
+      list = next;
+      next = swap;
+      __syncthreads();
+    }
+
+    // The parent is the neighbour that the label came from.
+    for (int node = group; node < n; node += n_groups) {
+      double best = __longlong_as_double((long long)FARTHEST);
+      int parent = NO_PARENT;
+      const int begin = indptr[node], end = indptr[node + 1];
+#pragma unroll 4
+      for (int edge = begin; edge < end; edge++) {
+        const double found = label_at(space.labels, (long long)heads[edge] * LANES + lane) + lengths[edge];
+        if (found < best) {
+          best = found;
+          parent = edge - begin;
+        }
+      }
+      space.parents[(long long)node * LANES + lane] = parent;
+      const unsigned lost = BALLOT(parent == NO_PARENT);
+      if (lane == 0) space.ready[node] = lost;  // nothing to unfold there
+    }
+    __threadfence_block();
+    __syncthreads();
+
+    // Unfold: the step to the parent, and what the parent sees turned into the frame of the node.
+    if (thread < LANES) {
+      const int source = sources[min(batch * LANES + thread, n_sources - 1)];
+      for (int row = 0; row < DIM; row++) {
+        space.vectors[((long long)source * DIM + row) * LANES + thread] = 0;
+#if BOTH
+        space.outward[((long long)source * DIM + row) * LANES + thread] = 0;
+        for (int column = 0; column < DIM; column++)
+          space.turns[(((long long)source * DIM + row) * DIM + column) * LANES + thread] = row == column;
+#endif
+      }
+      atomicOr(space.ready + source, 1u << thread);
+      space.parents[(long long)source * LANES + thread] = 0;
+    }
+    if (thread == 0) before = -1;
+    __threadfence_block();
+    __syncthreads();
+    const unsigned all = LANES == 32 ? FULL : 1u;
+    // Round by round, and then over all nodes: of parents that tie, one may have come later.
+    for (int round = 0;; round++) {
+      const bool is_visit = round < n_rounds;
+      const int from = is_visit ? space.rounds[round] : 0;
+      const int count = is_visit ? space.rounds[round + 1] - from : n;
+      for (int i = group; i < count; i += n_groups) {
+        const int node = is_visit ? space.visits[from + i] : i;
+        const unsigned done = FIRST(__ldcg(space.ready + node));
+        if (done == all) continue;
+        bool is_ready = false;
+        if (!(done >> lane & 1)) {
+          const int edge = indptr[node] + space.parents[(long long)node * LANES + lane];
+          const int parent = heads[edge];
+          is_ready = __ldcg(space.ready + parent) >> lane & 1;
+          if (is_ready) {
+            for (int row = 0; row < DIM; row++) {
+              float value = steps[(long long)edge * DIM + row];
+              for (int k = 0; k < DIM; k++)
+                value += rotations[((long long)edge * DIM + row) * DIM + k] *
+                         __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
+              __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, value);
+            }
+#if BOTH
+            const long long forth = reverse[edge];
+            for (int row = 0; row < DIM; row++) {
+              float value = __ldcg(space.outward + ((long long)parent * DIM + row) * LANES + lane);
+              float turn[DIM];
+              for (int k = 0; k < DIM; k++) {
+                turn[k] = __ldcg(space.turns + (((long long)parent * DIM + row) * DIM + k) * LANES + lane);
+                value += turn[k] * steps[forth * DIM + k];
+              }
+              __stcg(space.outward + ((long long)node * DIM + row) * LANES + lane, value);
+              for (int column = 0; column < DIM; column++) {
+                float total = 0;
+                for (int k = 0; k < DIM; k++) total += turn[k] * rotations[(forth * DIM + k) * DIM + column];
+                __stcg(space.turns + (((long long)node * DIM + row) * DIM + column) * LANES + lane, total);
+              }
+            }
+#endif
+          }
+        }
+        const unsigned found = BALLOT(is_ready);
+        __threadfence_block();
+        SYNC_LANES();
+        if (lane == 0 && found) atomicOr(space.ready + node, found);
+      }
+      __syncthreads();
+      if (!is_visit || round + 1 == n_rounds) {
+        if (thread == 0) n_unfolded = 0;
+        __syncthreads();
+        int mine = 0;
+        for (int i = thread; i < n; i += n_threads) mine += __popc(__ldcg(space.ready + i) & all);
+        atomicAdd(&n_unfolded, mine);
+        __syncthreads();
+        const bool is_stuck = n_unfolded == before;
+        const bool is_done = n_unfolded == n * LANES || is_stuck;
+        __syncthreads();
+        if (thread == 0) {
+          if (is_stuck && n_unfolded < n * LANES) *trouble = 1;
+          before = n_unfolded;
+        }
+        __syncthreads();
+        if (is_done) break;
+      }
+    }
+
+    // Lengths, by rows.
+    const long long first = (long long)batch * LANES;
+#if LANES == 32
+    for (int left = 0; left < n; left += 32) {
+      for (int i = group; i < 32; i += n_groups) {
+        const int node = left + i;
+        if (node >= n) continue;
+#else
+    for (int node = thread; node < n; node += n_threads) {
+#endif
+        float inward = 0;
+        for (int row = 0; row < DIM; row++) {
+          const float part = __ldcg(space.vectors + ((long long)node * DIM + row) * LANES + lane);
+          inward += part * part;
+        }
+        float length = sqrtf(inward);
+#if BOTH
+        float away = 0;
+        for (int row = 0; row < DIM; row++) {
+          const float part = __ldcg(space.outward + ((long long)node * DIM + row) * LANES + lane);
+          away += part * part;
+        }
+        length = 0.5f * (length + sqrtf(away));
+#endif
+        if (space.parents[(long long)node * LANES + lane] == NO_PARENT) length = __int_as_float(FAR);
+#if LANES == 32
+        tile[lane][i] = length;
+      }
+      __syncthreads();
+      for (int i = group; i < 32; i += n_groups) {
+        if (first + i < n_sources && left + lane < n) rows[(first + i) * n + left + lane] = tile[i][lane];
+      }
+      __syncthreads();
+    }
+#else
+        rows[first * n + node] = length;
+    }
+#endif
+    __syncthreads();
+  }
+}
