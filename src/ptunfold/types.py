@@ -15,6 +15,11 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
 
+def on_host(array: Any) -> Any:
+    """Bring an array of a device into memory; others stay as they are."""
+    return array.get() if hasattr(array, "get") else array
+
+
 @dataclass(frozen=True, eq=False)
 class Graph:
     """An undirected proximity graph; each edge stands in it once for each direction.

@@ -9,7 +9,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ptunfold.geodesics.squares import Squares
-from ptunfold.types import FloatArray
+from ptunfold.types import FloatArray, on_host
 
 # Below this size a dense solver is quicker than an iterative one.
 _MOST_DENSE = 400
@@ -85,21 +85,22 @@ def largest_eigenpairs(
         bar.update()
         return gram_product(squares, vectors, n_jobs)
 
-    start: FloatArray = np.random.default_rng(0).standard_normal((n_points, n_block))
+    # Vectors stay where the matrix is; NumPy's functions work on arrays of a device too.
+    start = squares.near(np.random.default_rng(0).standard_normal((n_points, n_block)))
     tolerance = 1e-11 if squares.dtype == np.float64 else 1e-7
     for _ in range(_MOST_RESTARTS):
         values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
         if residual <= tolerance:
-            return values, vectors
+            return on_host(values), on_host(vectors)
     if residual <= 1e3 * tolerance:
-        return values, vectors  # as far as rounding lets it come
+        return on_host(values), on_host(vectors)  # as far as rounding lets it come
     try:
         operator = LinearOperator(
             (n_points, n_points),
-            lambda vector: multiply(vector.reshape(-1, 1)).ravel(),
+            lambda vector: on_host(multiply(squares.near(vector.reshape(-1, 1)))).ravel(),
             dtype=np.float64,
         )
-        values, vectors = eigsh(operator, n_components, which="LA", v0=start[:, 0])
+        values, vectors = eigsh(operator, n_components, which="LA", v0=on_host(start[:, 0]))
         return values[::-1], vectors[:, ::-1]
     except ArpackNoConvergence:
         return _dense(squares, n_components)
@@ -113,7 +114,7 @@ def _krylov(
     The residual is the largest of the wanted pairs', relative to the largest eigenvalue.
     """
     block, _ = np.linalg.qr(start - start.mean(axis=0))
-    basis, images = block, np.empty((len(block), 0))
+    basis, images = block, block[:, :0]
     while True:
         image = multiply(block)
         images = np.hstack((images, image))

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from ptunfold.embedding.classical import warn_of_negative
 from ptunfold.threads import cut
-from ptunfold.types import Embedding, FloatArray, IntArray
+from ptunfold.types import Embedding, FloatArray, IntArray, on_host
 from ptunfold.validation import check_count, check_sources
 
 _COLUMNS = 1 << 15
@@ -108,11 +106,6 @@ def _checked(
             f"{len(landmarks)}; lower n_components or take more landmarks"
         )
     return distances, landmarks
-
-
-def on_host(array: Any) -> Any:
-    """Bring an array of a device into memory."""
-    return array.get() if hasattr(array, "get") else array
 
 
 def _along_principal_axes(coordinates: FloatArray) -> FloatArray:

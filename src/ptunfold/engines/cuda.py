@@ -147,7 +147,15 @@ class DevicePaths:
         n_bytes = self.bytes_of_space(lanes, is_both=is_both)
         space = cupy.empty(n_blocks * n_bytes, dtype=np.uint8)
         trouble = cupy.zeros(1, dtype=np.int32)
-        kernel = _kernel("paths.cu", "batches", LANES=lanes, DIM=self.dim, BOTH=int(is_both))
+        kernel = _kernel(
+            "paths.cu",
+            "batches",
+            LANES=lanes,
+            DIM=self.dim,
+            BOTH=int(is_both),
+            THREADS=_THREADS[lanes],
+            BLOCKS=_BLOCKS_A_PROCESSOR[lanes],
+        )
         with stage("distances", len(sources), "sources", progress) as bar:
             for block in cut(len(sources), together):
                 kernel(
@@ -188,14 +196,17 @@ class DeviceSquares:
         self.dtype = np.dtype(np.float32)
         self.n_points = len(matrix)
 
-    def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
-        """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
-        there = self.cupy.asarray(factor)
+    def near(self, vectors: FloatArray) -> Any:
+        """Bring vectors to the device."""
+        return self.cupy.asarray(vectors)
+
+    def multiply(self, factor: Any, n_jobs: int | None = None) -> Any:
+        """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64, on the device."""
         total = self.cupy.zeros(factor.shape, dtype=np.float64)
         for rows in cut(self.n_points, _ROWS_TOGETHER):
             # The matrix is symmetric: sums of this many terms in 32 bits, their total in 64.
-            total += self.matrix[rows].T @ there[rows]
-        return total.get()
+            total += self.matrix[rows].T @ factor[rows]
+        return total
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""

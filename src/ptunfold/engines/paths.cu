@@ -3,7 +3,8 @@
 // LANES sources go together: 32 neighbours, whose shortest paths are nearly the same, one lane of a
 // warp each; or a single one. DIM is the dimension of the tangent spaces. With BOTH, distances are
 // the means of both directions; else they are those towards the source. The graph must be
-// connected by edges longer than rounding.
+// connected by edges longer than rounding. A block has THREADS threads, and a multiprocessor holds at
+// least BLOCKS blocks.
 
 typedef unsigned long long u64;
 
@@ -28,13 +29,6 @@ typedef unsigned long long u64;
 // What other threads write is read past the cache of the multiprocessor, where it may be stale.
 __device__ inline double label_at(const u64* labels, long long place) {
   return __longlong_as_double((long long)__ldcg(labels + place));
-}
-
-__device__ inline float least_of_lanes(float value) {
-#if LANES == 32
-  for (int step = 16; step > 0; step >>= 1) value = fminf(value, __shfl_xor_sync(FULL, value, step));
-#endif
-  return value;
 }
 
 // The workspace of a block, cut from one piece of memory; `bytes_of_workspace` in Python agrees.
@@ -80,7 +74,81 @@ __device__ inline Space space_at(char* start, long long n, int most_visits, int 
   return space;
 }
 
-extern "C" __global__ void batches(
+// Offer the label of a node, with the edge, to all its neighbours, and list those that take it.
+__device__ inline void relax(
+    const Space& space, const int node, const double own, const int begin, const int end,
+    const int* __restrict__ heads, const double* __restrict__ lengths, const int lane, int* next,
+    int* n_next) {
+#if LANES == 32
+  // Each lane reads an edge for all of them, and in the end lists its head.
+  for (int first = begin; first < end; first += 32) {
+    const int count = min(32, end - first);
+    const int head = lane < count ? heads[first + lane] : node;
+    const double length = lane < count ? lengths[first + lane] : 0;
+    unsigned key = FAR;
+    for (int edge = 0; edge < count; edge += TOGETHER) {
+      double found[TOGETHER];
+      long long place[TOGETHER];
+      bool is_better[TOGETHER];
+#pragma unroll
+      for (int k = 0; k < TOGETHER; k++) {
+        // Beyond the last edge it is the node itself, which gains nothing.
+        place[k] = (long long)__shfl_sync(FULL, head, (edge + k) & 31) * 32 + lane;
+        found[k] = own + __shfl_sync(FULL, length, (edge + k) & 31);
+      }
+#pragma unroll
+      for (int k = 0; k < TOGETHER; k++) is_better[k] = found[k] < label_at(space.labels, place[k]);
+#pragma unroll
+      for (int k = 0; k < TOGETHER; k++) {
+        if (!ANY(is_better[k])) continue;
+        if (is_better[k]) atomicMin(space.labels + place[k], (u64)__double_as_longlong(found[k]));
+        const unsigned bits = is_better[k] ? __float_as_uint(__double2float_rd(found[k])) : FAR;
+        const unsigned least = __reduce_min_sync(FULL, bits);
+        if (lane == edge + k) key = least;
+      }
+    }
+    // Labels first, so that who takes a node from the list sees them.
+    __threadfence_block();
+    __syncwarp();
+    bool is_new = false;
+    if (key < FAR) {
+      atomicMin(space.keys + head, (int)key);
+      is_new = atomicExch(space.waiting + head, 1) == 0;
+    }
+    const unsigned all_new = __ballot_sync(FULL, is_new);
+    int start = 0;
+    if (lane == 0 && all_new) start = atomicAdd(n_next, __popc(all_new));
+    start = __shfl_sync(FULL, start, 0);
+    if (is_new) next[start + __popc(all_new & ((1u << lane) - 1))] = head;
+  }
+#else
+  for (int edge = begin; edge < end; edge += TOGETHER) {
+    double found[TOGETHER];
+    int to[TOGETHER];
+    bool is_better[TOGETHER];
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+      const int one = min(edge + k, end - 1);  // the last one again does no harm
+      to[k] = heads[one];
+      found[k] = own + lengths[one];
+    }
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+      is_better[k] = found[k] < label_at(space.labels, to[k]);
+      if (is_better[k]) atomicMin(space.labels + to[k], (u64)__double_as_longlong(found[k]));
+    }
+    __threadfence_block();
+#pragma unroll
+    for (int k = 0; k < TOGETHER; k++) {
+      if (!is_better[k]) continue;
+      atomicMin(space.keys + to[k], __float_as_int(__double2float_rd(found[k])));
+      if (atomicExch(space.waiting + to[k], 1) == 0) next[atomicAdd(n_next, 1)] = to[k];
+    }
+  }
+#endif
+}
+
+extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
     const int n, const int* __restrict__ indptr, const int* __restrict__ heads,
     const double* __restrict__ lengths, const int* __restrict__ reverse,
     const float* __restrict__ rotations, const float* __restrict__ steps,
@@ -147,34 +215,7 @@ extern "C" __global__ void batches(
       for (int i = group; i < n_chosen; i += n_groups) {
         const int node = space.chosen[i];
         const double own = label_at(space.labels, (long long)node * LANES + lane);
-        const int end = indptr[node + 1];
-        for (int edge = indptr[node]; edge < end; edge += TOGETHER) {
-          int to[TOGETHER];
-          double found[TOGETHER];
-          bool is_better[TOGETHER];
-#pragma unroll
-          for (int k = 0; k < TOGETHER; k++) {
-            const int one = min(edge + k, end - 1);  // the last one again does no harm
-            to[k] = heads[one];
-            found[k] = own + lengths[one];
-          }
-#pragma unroll
-          for (int k = 0; k < TOGETHER; k++)
-            is_better[k] = found[k] < label_at(space.labels, (long long)to[k] * LANES + lane);
-#pragma unroll
-          for (int k = 0; k < TOGETHER; k++) {
-            if (!ANY(is_better[k])) continue;
-            const u64 bits = (u64)__double_as_longlong(found[k]);
-            if (is_better[k]) atomicMin(space.labels + (long long)to[k] * LANES + lane, bits);
-            const float least = least_of_lanes(is_better[k] ? __double2float_rd(found[k]) : __int_as_float(FAR));
-            __threadfence_block();
-            SYNC_LANES();
-            if (lane == 0) {
-              atomicMin(space.keys + to[k], __float_as_int(least));
-              if (atomicExch(space.waiting + to[k], 1) == 0) next[atomicAdd(&n_next, 1)] = to[k];
-            }
-          }
-        }
+        relax(space, node, own, indptr[node], indptr[node + 1], heads, lengths, lane, next, &n_next);
       }
       __threadfence_block();
       __syncthreads();

@@ -42,7 +42,8 @@ def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
     nodes : (n_nodes,) int
         All nodes of one component.
     """
-    part, copy_of = merge_copies(restrict(connection, nodes))
+    is_whole = np.array_equal(nodes, np.arange(connection.graph.n_points))
+    part, copy_of = merge_copies(connection if is_whole else restrict(connection, nodes))
     place = np.argsort(_neighborly_order(part.graph))
     return Arrangement(renumber(part, place), place[copy_of])
 

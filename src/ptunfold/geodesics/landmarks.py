@@ -12,7 +12,7 @@ from ptunfold.kernels.paths import tree_lengths
 from ptunfold.progress import stage
 from ptunfold.types import Connection, FloatArray, IntArray
 
-_MOST_TOGETHER = 16
+_MOST_TOGETHER = 128
 _FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
 _WITNESSES = 6
 

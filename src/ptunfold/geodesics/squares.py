@@ -33,10 +33,13 @@ class Squares(Protocol):
     @property
     def dtype(self) -> Any: ...  # noqa: D102
 
+    def near(self, vectors: FloatArray) -> FloatArray:
+        """Bring vectors to where products with the matrix are made, memory or a device."""
+
     def multiply(self, factor: FloatArray, n_jobs: int | None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), of its own dtype, in float64.
 
-        The matrix is read once.
+        The matrix is read once. ``factor`` and the product are where `near` brings them.
         """
 
     def whole(self) -> FloatArray:
@@ -71,6 +74,10 @@ class BandSquares:
         self.bands = bands
         self.dtype = bands[0].dtype
         self.n_points = bands[0].shape[1]
+
+    def near(self, vectors: FloatArray) -> FloatArray:
+        """Leave vectors where they are."""
+        return vectors
 
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
