@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import warnings
 from dataclasses import replace
 from typing import Any, Self
@@ -119,6 +120,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Where the distances are computed and kept: threads of this machine; one GPU
         (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
         (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own.
+    store : str or path, optional
+        A folder to keep all distances in while they are computed, instead of memory: 1.5 numbers
+        for each ordered pair of points at most. ``n_landmarks="auto"`` means none then.
+    resume : bool, default=False
+        Go on with a fit that was stopped, however it was: what is in ``store`` is not computed
+        again. A store of other data or parameters is refused.
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
@@ -190,6 +197,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         disconnected: str = "bridge",
         search: str = "auto",
         engine: str = "threads",
+        store: Any = None,
+        resume: bool = False,
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: bool = False,
@@ -211,6 +220,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.disconnected = disconnected
         self.search = search
         self.engine = engine
+        self.store = store
+        self.resume = resume
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -255,6 +266,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             prune=self.prune,
             n_jobs=self.n_jobs,
         )
+        check_choice("engine", self.engine, ENGINES)
         plan = plan_landmarks(
             self.n_landmarks,
             self.landmarks,
@@ -263,10 +275,11 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             settings,
             self.n_components,
             mds=self.mds,
+            engine=self.engine,
+            is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
-        check_choice("engine", self.engine, ENGINES)
-        with make_engine(self.engine) as engine:
+        with make_engine(self.engine, self.store, resume=self.resume) as engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
                 settings,
@@ -676,6 +689,8 @@ def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
     for name, value in parameters.items():
         if isinstance(value, np.ndarray | np.generic):
             value = value.tolist()
+        if isinstance(value, os.PathLike):
+            value = os.fspath(value)
         plain[name] = None if isinstance(value, np.random.RandomState) else value
     return plain
 

@@ -16,7 +16,7 @@ from ptunfold.memory import (
 from ptunfold.types import FloatArray, LandmarkPlan, Settings
 from ptunfold.validation import MDS, check_choice, check_landmarks
 
-MOST_FULL = 20_000
+MOST_FULL = {"threads": 20_000, "dask": 20_000, "cuda": 100_000}
 AUTO_LANDMARKS = 100
 _COMFORTABLE = 0.7
 
@@ -30,6 +30,8 @@ def plan_landmarks(
     n_components: int,
     *,
     mds: str = "classical",
+    engine: str = "threads",
+    is_stored: bool = False,
     n_jobs: int | None = None,
 ) -> LandmarkPlan | None:
     """Decide how a fit is done: None for the distances between all points.
@@ -46,6 +48,10 @@ def plan_landmarks(
         The number of output coordinates.
     mds : str
         How all distances become coordinates.
+    engine : str
+        Where distances are computed; engines other than threads know best what they have room for.
+    is_stored : bool
+        Whether all distances go to disk.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -59,8 +65,23 @@ def plan_landmarks(
     check_choice("mds", mds, MDS)
     free = free_bytes()
     connection = bytes_of_connection(points, settings, n_jobs)
-    full = connection + bytes_of_all_distances(n_points, itemsize)
+    full = connection
+    if engine == "threads" and not is_stored:
+        full += bytes_of_all_distances(n_points, itemsize)
+    if is_stored:
+        if isinstance(plan, LandmarkPlan):
+            raise ValueError(
+                "a store is for the distances between all points, and landmarks need none; pass "
+                "n_landmarks=None, or no store"
+            )
+        plan = None
     if mds != "classical":
+        if engine != "threads" or is_stored:
+            where = "a store" if is_stored else f'engine="{engine}"'
+            raise ValueError(
+                f'mds="{mds}" needs the distances in memory, and not {where}; pass '
+                'mds="classical", or engine="threads" without a store'
+            )
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
                 f'mds="{mds}" needs the distances between all points; pass n_landmarks=None, or '
@@ -68,7 +89,7 @@ def plan_landmarks(
             )
         plan, full = None, connection + bytes_of_variants(n_points)
     if isinstance(plan, str):
-        is_small = n_points <= MOST_FULL
+        is_small = n_points <= MOST_FULL[engine]
         if is_small and full <= _COMFORTABLE * free:
             return None
         count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
@@ -78,7 +99,7 @@ def plan_landmarks(
         if is_small or full > _COMFORTABLE * free:
             reason = why
         else:
-            reason = f"of more than {MOST_FULL} points take long (and {why})"
+            reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
         warnings.warn(
             f"{count} landmarks are used, because the distances between all {n_points} points "
             f"{reason}; pass n_landmarks=None for all distances or a number of your own",

@@ -81,6 +81,13 @@ def embed(
         str, typer.Option(help="bridge, error, largest or separate.")
     ] = "bridge",
     search: Annotated[str, typer.Option(help="auto, exact or approximate.")] = "auto",
+    engine: Annotated[str, typer.Option(help="threads, cuda or dask.")] = "threads",
+    store: Annotated[
+        Path | None, typer.Option(help="A folder for all distances, instead of memory.")
+    ] = None,
+    resume: Annotated[
+        bool, typer.Option("--resume", help="Go on with the store of a fit that was stopped.")
+    ] = False,
     random_state: Annotated[int | None, typer.Option(help="Seed of a random choice.")] = None,
     n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores.")] = -1,
     as_json: Annotated[bool, typer.Option("--json", help="Tell what was done as JSON.")] = False,
@@ -125,6 +132,9 @@ def embed(
         mds=mds,
         disconnected=disconnected,
         search=search,
+        engine=engine,
+        store=store,
+        resume=resume,
         random_state=random_state,
         n_jobs=n_jobs,
         progress=sys.stderr.isatty(),

@@ -8,7 +8,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import DTypeLike
 
-from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -45,6 +45,9 @@ class Engine(AbstractContextManager["Engine"], Protocol):
         Parameters are those of :func:`ptunfold.geodesics.distances.squared_distances`.
         """
 
+    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
+        """Prepare one-way distances in an arranged component, block by block: `OneWayRows`."""
+
     def rows(self, connection: Connection) -> RowMaker:
         """Prepare distances from single sources in a connected graph."""
 
@@ -65,6 +68,10 @@ class ThreadsEngine:
         return squared_distances(
             connection, position, dtype=dtype, n_jobs=n_jobs, progress=progress
         )
+
+    def one_way_rows(self, connection: Connection, position: IntArray) -> OneWayRows:
+        """Prepare one-way distances in an arranged component, block by block."""
+        return OneWayRows(connection, position)
 
     def rows(self, connection: Connection) -> RowMaker:
         """Prepare distances from single sources in a connected graph."""
@@ -90,8 +97,15 @@ def make_engine(engine: str, store: Any = None, *, resume: bool = False) -> Engi
     engine, store, resume
         As in :class:`ptunfold.PTU`.
     """
+    made: Engine = ThreadsEngine()
     if engine == "cuda":
         from ptunfold.engines.cuda import CudaEngine
 
-        return CudaEngine()
-    return ThreadsEngine()
+        made = CudaEngine()
+    if store is None:
+        if resume:
+            raise ValueError("resume=True needs the store to go on with; pass store=its folder")
+        return made
+    from ptunfold.engines.disk import StoreEngine
+
+    return StoreEngine(made, store, resume=resume)

@@ -13,17 +13,17 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.arrangement import merge_copies
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
 from ptunfold.geodesics.squares import Squares
-from ptunfold.memory import in_words
+from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
 from ptunfold.progress import stage
 from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 
 LANES = 32
-_THREADS = {LANES: 512, 1: 1024}  # of a block
+_THREADS = {LANES: 1024, 1: 1024}  # of a block
 _BLOCKS_A_PROCESSOR = {LANES: 2, 1: 1}
 _VISITS_KEPT = 4  # for each node
 _ROUNDS_KEPT = 1 << 16
-_BUCKET_WIDTH = 1.0  # of the median edge length
+_BUCKET_WIDTH = 0.5  # of the median edge length
 _SPARE = 0.06  # of the memory of the device, for what else is there
 _SPILLED = 1 << 30  # bytes of rows that are on their way to the host
 _ROWS_TOGETHER = 4096  # of a product
@@ -52,10 +52,19 @@ class CudaEngine:
         needed = 4 * n_rows**2 * (1 if n_rows == connection.graph.n_points else 2)
         if needed + paths.bytes_of_space(LANES, is_both=False) > paths.free_bytes():
             spilled = SpilledRows(paths, position)
-            return sum_of_directions(
-                spilled, n_rows, dtype=np.dtype(np.float32), n_jobs=1, progress=progress
-            )
+            there = bytes_of_all_distances(n_rows, 4)
+            if there > free_bytes():
+                raise MemoryError(
+                    f"the distances between all {n_rows} points need {in_words(needed)} of the "
+                    f"GPU, or {in_words(there)} of memory; pass n_landmarks, or a store"
+                )
+            return sum_of_directions(spilled, n_rows, dtype=np.float32, n_jobs=1, progress=progress)
         return device_squares(paths, position, progress=progress)
+
+    def one_way_rows(self, connection: Connection, position: IntArray) -> SpilledRows:
+        """Prepare one-way distances in an arranged component, block by block."""
+        _check_neighbors(connection.graph)
+        return SpilledRows(DevicePaths(self.cupy, connection), position)
 
     def rows(self, connection: Connection) -> DeviceRows:
         """Prepare distances from single sources in a connected graph."""
@@ -243,6 +252,8 @@ class SpilledRows:
         self.owners, self.owned = owners_of(position, paths.n_points)
         n_together = max(_SPILLED // (4 * paths.n_points * LANES), 1) * LANES
         self.blocks = cut(paths.n_points, n_together)
+        self.dtype = np.dtype(np.float32)
+        self.most_jobs = 1  # at a time, on one device
 
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""

@@ -221,7 +221,14 @@ class OneWayRows:
         The blocks of nodes.
     owners, owned : (n_rows,) and (n_nodes + 1,) int
         The rows of node s are ``owners[owned[s]:owned[s + 1]]``.
+    dtype : numpy.dtype or None
+        The only one that rows can have; None for any.
+    most_jobs : int or None
+        The largest number of blocks that can be written at a time; None for any.
     """
+
+    dtype: Any = None
+    most_jobs: int | None = None
 
     def __init__(self, connection: Connection, position: IntArray) -> None:
         graph = connection.graph

@@ -1,0 +1,385 @@
+"""Distances on disk: block by block, so that a fit can be stopped at any moment and go on later."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import zlib
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self, overload
+
+import numpy as np
+from numpy.typing import DTypeLike
+
+from ptunfold.engines.base import Engine, RowMaker
+from ptunfold.geodesics.bands import BAND
+from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
+from ptunfold.io.files import whole_file
+from ptunfold.kernels.tiles import square_means
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import Connection, FloatArray, IntArray
+
+_VERSION = 1
+_OPEN = -1  # no checksum is negative
+
+
+class StoreEngine:
+    """An engine that keeps all distances in a folder.
+
+    Parameters
+    ----------
+    engine : Engine
+        What computes them.
+    folder : str or path
+        Where they are kept; each component has a folder of its own in it.
+    resume : bool
+        Go on with what is there.
+    """
+
+    def __init__(self, engine: Engine, folder: Any, *, resume: bool) -> None:
+        self.engine, self.folder, self.resume = engine, Path(folder), resume
+        self._n_stores = 0
+
+    def squares(
+        self,
+        connection: Connection,
+        position: IntArray,
+        *,
+        dtype: DTypeLike,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> Squares:
+        """Estimate all squared distances in an arranged component."""
+        rows_of = self.engine.one_way_rows(connection, position)
+        dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
+        folder = self.folder / f"component-{self._n_stores}"
+        self._n_stores += 1
+        store = Store(
+            folder,
+            len(position),
+            dtype,
+            [rows_of.owned[block.start] for block in rows_of.blocks] + [len(position)],
+            _fingerprint(connection, position, dtype),
+            resume=self.resume,
+        )
+        store.fill(rows_of, n_jobs=rows_of.most_jobs or n_jobs, progress=progress)
+        store.fold(n_jobs=n_jobs, progress=progress)
+        return BandSquares(StoredBands(store))
+
+    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
+        """Prepare one-way distances in an arranged component, block by block."""
+        return self.engine.one_way_rows(connection, position)
+
+    def rows(self, connection: Connection) -> RowMaker:
+        """Prepare distances from single sources in a connected graph."""
+        return self.engine.rows(connection)
+
+    def __enter__(self) -> Self:
+        self.engine.__enter__()
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.engine.__exit__(kind, error, trace)
+
+
+class Store:
+    """One-way distances by rows, and then the squares of their means by bands, in NumPy's files.
+
+    A block of rows is written first and marked afterwards, with its checksum; what is not marked,
+    or does not fit its mark, is computed again. The same holds for bands. Files are read and
+    written piece by piece and never mapped, so that memory stays bounded.
+
+    Parameters
+    ----------
+    folder : path
+        Made if it is not there.
+    n_rows : int
+        The number of rows and columns.
+    dtype : numpy.dtype
+        Of the distances.
+    bounds : list of int
+        Block b has the rows ``bounds[b]:bounds[b + 1]``.
+    fingerprint : str
+        What the distances are made from.
+    resume : bool
+        Go on with what is there.
+    """
+
+    def __init__(
+        self,
+        folder: Path,
+        n_rows: int,
+        dtype: np.dtype[Any],
+        bounds: list[int],
+        fingerprint: str,
+        *,
+        resume: bool,
+    ) -> None:
+        self.n_rows, self.dtype, self.bounds = n_rows, dtype, [int(bound) for bound in bounds]
+        self.tops = list(range(0, n_rows, BAND))
+        heights = [min(BAND, n_rows - top) for top in self.tops]
+        sizes = [height * (n_rows - top) for height, top in zip(heights, self.tops, strict=True)]
+        self.starts = np.concatenate(([0], np.cumsum(sizes)))
+        self.folder = folder
+        told = {
+            "version": _VERSION,
+            "fingerprint": fingerprint,
+            "n_rows": n_rows,
+            "dtype": dtype.name,
+            "bounds": self.bounds,
+        }
+        self._claim(told, resume)
+        self.rows_done = _marks(folder / "rows-done.npy", len(self.bounds) - 1)
+        self.bands_done = _marks(folder / "bands-done.npy", len(self.tops))
+        self.bands = _open_array(folder / "bands.npy", (int(self.starts[-1]),), dtype)
+        for index in np.flatnonzero(self.bands_done[:] != _OPEN).tolist():
+            if zlib.crc32(self.band(index).data) != self.bands_done[index]:
+                self.bands_done[index] = _OPEN
+        if not (folder / "rows.npy").exists():
+            self.rows_done[:] = _OPEN  # they are removed when all bands are there
+
+    @property
+    def is_full(self) -> bool:
+        """Whether all bands are there."""
+        return bool((self.bands_done[:] != _OPEN).all())
+
+    def _claim(self, told: dict[str, Any], resume: bool) -> None:
+        """Make the folder ours, or see that it is."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        title = self.folder / "store.json"
+        for half in self.folder.glob(".*-*.*"):  # a file that was not finished
+            half.unlink()
+        if not title.exists():
+            if any(self.folder.iterdir()):
+                raise ValueError(
+                    f"{self.folder} has files in it that are no store of distances; pass an empty "
+                    "or a new folder"
+                )
+            with whole_file(title) as name:
+                name.write_text(json.dumps(told), encoding="utf-8")
+            return
+        if not resume:
+            raise ValueError(
+                f"{self.folder} has a store of distances in it already; pass resume=True to go on "
+                "with it, or another folder"
+            )
+        try:
+            found = json.loads(title.read_text(encoding="utf-8"))
+        except ValueError as error:
+            raise ValueError(f"{title} is damaged; remove the folder and start again") from error
+        if found.get("version") != _VERSION:
+            raise ValueError(
+                f"{self.folder} was written by another version of ptunfold; remove it and start "
+                "again"
+            )
+        if found != told:
+            raise ValueError(
+                f"{self.folder} belongs to other data or other parameters; pass those that it was "
+                "begun with, or another folder"
+            )
+
+    def fill(self, rows_of: Any, *, n_jobs: int | None, progress: bool) -> None:
+        """Compute and write the rows that are missing."""
+        if self.is_full:
+            return  # all that rows are needed for is there
+        rows_file = _open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
+
+        def handle(block: slice) -> None:
+            for index in range(block.start, block.stop):
+                first, last = self.bounds[index : index + 2]
+                shape = (last - first, self.n_rows)
+                if self.rows_done[index] != _OPEN:
+                    found = rows_file.read(first * self.n_rows, shape)
+                    if zlib.crc32(found.data) == self.rows_done[index]:
+                        continue
+                rows = np.empty(shape, dtype=self.dtype)
+                rows_of.write(rows_of.blocks[index], rows, first)
+                rows_file.write(first * self.n_rows, rows)
+                self.rows_done[index] = zlib.crc32(rows.data)
+
+        run_blocks(
+            handle,
+            cut(len(self.bounds) - 1, 1),
+            n_jobs=n_jobs,
+            description="distances",
+            unit="blocks",
+            progress=progress,
+        )
+        rows_file.close()
+
+    def fold(self, *, n_jobs: int | None, progress: bool) -> None:
+        """Write the bands that are missing: squares of the means of both directions."""
+        if self.is_full:
+            (self.folder / "rows.npy").unlink(missing_ok=True)
+            return
+        rows_file = _open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
+        slabs = plan_slabs(self.n_rows)
+
+        def handle(block: slice) -> None:
+            for slab in slabs[block]:
+                indices = [
+                    index
+                    for index in range(slab.start // BAND, -(-slab.stop // BAND))
+                    if self.bands_done[index] == _OPEN
+                ]
+                if not indices:
+                    continue
+                # Columns of the slab, of all rows below: read together, because a row lies far
+                # from the next.
+                wide = slab.stop - slab.start
+                strip = np.empty((self.n_rows - slab.start, wide), dtype=self.dtype)
+                for row in range(len(strip)):
+                    start = (slab.start + row) * self.n_rows + slab.start
+                    strip[row] = rows_file.read(start, (wide,))
+                for index in indices:
+                    self._fold_band(index, rows_file, strip, slab.start)
+
+        run_blocks(
+            handle,
+            cut(len(slabs), 1),
+            n_jobs=n_jobs,
+            description="directions",
+            unit="slabs",
+            progress=progress,
+        )
+        rows_file.close()
+        (self.folder / "rows.npy").unlink()
+
+    def _fold_band(self, index: int, rows_file: _ArrayFile, strip: FloatArray, left: int) -> None:
+        top = self.tops[index]
+        height = min(BAND, self.n_rows - top)
+        band = np.empty((height, self.n_rows - top), dtype=self.dtype)
+        for row in range(height):
+            band[row] = rows_file.read((top + row) * self.n_rows + top, (self.n_rows - top,))
+        band[:, height:] += strip[top + height - left :, top - left : top - left + height].T
+        square_means(band)
+        self.bands.write(int(self.starts[index]), band)
+        self.bands_done[index] = zlib.crc32(band.data)
+
+    def band(self, index: int) -> FloatArray:
+        """Read a band of squares."""
+        top = self.tops[index]
+        shape = (min(BAND, self.n_rows - top), self.n_rows - top)
+        return self.bands.read(int(self.starts[index]), shape)
+
+
+class StoredBands(Sequence[FloatArray]):
+    """The bands of a store, each read when it is asked for.
+
+    Parameters
+    ----------
+    store : Store
+        Full.
+    which : sequence of int, optional
+        Which bands; all by default.
+    """
+
+    def __init__(self, store: Store, which: Sequence[int] | None = None) -> None:
+        self.store = store
+        self.which = range(len(store.tops)) if which is None else which
+
+    def __len__(self) -> int:
+        return len(self.which)
+
+    @overload
+    def __getitem__(self, index: int) -> FloatArray: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> StoredBands: ...
+
+    def __getitem__(self, index: int | slice) -> FloatArray | StoredBands:
+        if isinstance(index, slice):
+            return StoredBands(self.store, self.which[index])
+        return self.store.band(self.which[index])
+
+    def __iter__(self) -> Iterator[FloatArray]:
+        return (self.store.band(index) for index in self.which)
+
+
+class _ArrayFile:
+    """An array in a file of NumPy's format, read and written piece by piece."""
+
+    def __init__(self, path: Path, offset: int, dtype: np.dtype[Any]) -> None:
+        self.dtype, self.offset = dtype, offset
+        self._file = os.open(path, os.O_RDWR)
+
+    def read(self, start: int, shape: tuple[int, ...]) -> FloatArray:
+        """Read an array of ``shape`` from the number ``start`` on."""
+        found = np.empty(shape, dtype=self.dtype)
+        room = found.reshape(-1).view(np.uint8).data
+        place = self.offset + start * self.dtype.itemsize
+        while len(room):
+            n_bytes = os.preadv(self._file, [room], place)
+            if not n_bytes:
+                raise OSError("a file of the store ends too early; remove it and start again")
+            room, place = room[n_bytes:], place + n_bytes
+        return found
+
+    def write(self, start: int, values: FloatArray) -> None:
+        """Write numbers from the number ``start`` on."""
+        left = values.reshape(-1).view(np.uint8).data
+        place = self.offset + start * self.dtype.itemsize
+        while len(left):
+            n_bytes = os.pwrite(self._file, left, place)
+            left, place = left[n_bytes:], place + n_bytes
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def _open_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> _ArrayFile:
+    """Open a file with an array, and make it first if it is not there."""
+    if not path.exists():
+        with whole_file(path) as name, name.open("wb") as file:
+            np.lib.format.write_array_header_2_0(
+                file,
+                {
+                    "descr": np.lib.format.dtype_to_descr(dtype),
+                    "fortran_order": False,
+                    "shape": shape,
+                },
+            )
+            file.truncate(file.tell() + int(np.prod(shape)) * dtype.itemsize)
+    with path.open("rb") as file:
+        np.lib.format.read_magic(file)
+        np.lib.format.read_array_header_2_0(file)
+        return _ArrayFile(path, file.tell(), dtype)
+
+
+def _marks(path: Path, count: int) -> Any:
+    """Open the list of checksums of what is done; it is small, and mapped."""
+    if not path.exists():
+        with whole_file(path) as name, name.open("wb") as file:
+            np.save(file, np.full(count, _OPEN, dtype=np.int64))
+    return np.load(path, mmap_mode="r+")
+
+
+def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:
+    """Name what distances are made from: every parameter has gone into the connection."""
+    graph = connection.graph
+    total = hashlib.sha256(dtype.name.encode())
+    for array in (
+        graph.indptr,
+        graph.indices,
+        graph.lengths,
+        connection.rotations,
+        connection.steps,
+        position,
+    ):
+        total.update(str((array.shape, array.dtype.str)).encode())
+        total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
+    return total.hexdigest()

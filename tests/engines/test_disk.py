@@ -1,0 +1,212 @@
+"""Distances on disk: the same bits as in memory, whatever happens on the way."""
+
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU
+from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geodesics.distances import OneWayRows
+
+
+@pytest.fixture(scope="module")
+def points():
+    points = swiss_roll(1500).points
+    return np.concatenate((points, points[:30]))  # copies have rows of their own
+
+
+@pytest.fixture
+def counted(monkeypatch):
+    """Count the blocks that are computed."""
+    blocks = []
+    write = OneWayRows.write
+
+    def counting(self, block, rows, first_row):
+        blocks.append(block.start)
+        write(self, block, rows, first_row)
+
+    monkeypatch.setattr(OneWayRows, "write", counting)
+    return blocks
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_same_bits_as_in_memory(points, dtype, n_jobs, tmp_path):
+    points = points.astype(dtype)
+    in_memory = PTU(n_jobs=n_jobs).fit(points)
+    on_disk = PTU(store=tmp_path / "store", n_jobs=n_jobs).fit(points)
+    np.testing.assert_array_equal(on_disk.embedding_, in_memory.embedding_)
+    np.testing.assert_array_equal(on_disk.eigenvalues_, in_memory.eigenvalues_)
+
+
+def test_the_store_is_in_numpys_format(points, tmp_path):
+    model = PTU(store=str(tmp_path / "store")).fit(points)
+    folder = tmp_path / "store" / "component-0"
+    bands = np.load(folder / "bands.npy", mmap_mode="r")
+    assert bands.dtype == np.float64
+    first = bands[: 256 * len(points)].reshape(256, len(points))
+    found = np.sort(np.sqrt(first[0]))
+    wanted = np.sort(model.distances(), axis=1)
+    assert np.abs(wanted - found).max(axis=1).min() < 1e-6  # one of the points has this row
+    assert not (folder / "rows.npy").exists()  # nobody needs it any more
+
+
+def test_a_full_store_is_only_read(points, counted, tmp_path):
+    first = PTU(store=tmp_path / "store").fit(points)
+    assert counted
+    counted.clear()
+    again = PTU(store=tmp_path / "store", resume=True).fit(points)
+    assert not counted
+    np.testing.assert_array_equal(again.embedding_, first.embedding_)
+
+
+def test_blocks_that_are_done_are_not_computed_again(points, counted, tmp_path, monkeypatch):
+    class StopError(Exception):
+        pass
+
+    counting = OneWayRows.write
+
+    def stopping(self, block, rows, first_row):
+        if len(counted) == 5:
+            raise StopError
+        counting(self, block, rows, first_row)
+
+    monkeypatch.setattr(OneWayRows, "write", stopping)
+    with pytest.raises(StopError):
+        PTU(store=tmp_path / "store", n_jobs=1).fit(points)
+    assert len(counted) == 5
+    done = set(counted)
+    counted.clear()
+    monkeypatch.setattr(OneWayRows, "write", counting)
+    resumed = PTU(store=tmp_path / "store", resume=True).fit(points)
+    assert counted
+    assert not done & set(counted)
+    np.testing.assert_array_equal(resumed.embedding_, PTU().fit(points).embedding_)
+
+
+def test_what_is_damaged_is_computed_again(points, counted, tmp_path, monkeypatch):
+    from ptunfold.engines.disk import Store
+
+    def stop(self, **options):
+        raise KeyboardInterrupt
+
+    folder = tmp_path / "store" / "component-0"
+    with monkeypatch.context() as patch:
+        patch.setattr(Store, "fold", stop)
+        with pytest.raises(KeyboardInterrupt):
+            PTU(store=tmp_path / "store").fit(points)
+    rows = np.load(folder / "rows.npy", mmap_mode="r+")
+    rows[700, 3] += 1  # as after a loss of power
+    rows.flush()
+    n_blocks = len(counted)
+    counted.clear()
+    expected = PTU().fit(points).embedding_
+    counted.clear()
+    resumed = PTU(store=tmp_path / "store", resume=True).fit(points)
+    assert len(counted) == 1 < n_blocks
+    np.testing.assert_array_equal(resumed.embedding_, expected)
+
+    bands = np.load(folder / "bands.npy", mmap_mode="r+")
+    bands[1000] = -1
+    bands.flush()
+    resumed = PTU(store=tmp_path / "store", resume=True).fit(points)
+    np.testing.assert_array_equal(resumed.embedding_, expected)
+
+
+def test_components_have_stores_of_their_own(tmp_path):
+    points = s_with_hole(300).points
+    points = np.concatenate((points, points[:200] + 100))
+    how = {"disconnected": "separate", "n_neighbors": 8}
+    apart = PTU(**how, store=tmp_path / "store").fit(points)
+    np.testing.assert_array_equal(apart.embedding_, PTU(**how).fit(points).embedding_)
+    assert sorted(os.listdir(tmp_path / "store")) == ["component-0", "component-1"]
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"n_neighbors": 12}, "belongs to other data"),
+        ({"step": "chord", "tangent": "pca"}, "belongs to other data"),
+        ({"resume": False}, "pass resume=True"),
+    ],
+)
+def test_other_parameters_are_refused(points, change, message, tmp_path):
+    PTU(store=tmp_path / "store").fit(points)
+    with pytest.raises(ValueError, match=message):
+        PTU(**{"store": tmp_path / "store", "resume": True} | change).fit(points)
+
+
+def test_other_data_and_other_folders_are_refused(points, tmp_path):
+    PTU(store=tmp_path / "store").fit(points)
+    moved = points.copy()
+    moved[7, 1] += 1e-9
+    for other in (moved, points.astype(np.float32), points[::-1]):
+        with pytest.raises(ValueError, match="belongs to other data"):
+            PTU(store=tmp_path / "store", resume=True).fit(other)
+    (tmp_path / "mine" / "component-0").mkdir(parents=True)
+    (tmp_path / "mine" / "component-0" / "thesis.txt").write_text("all of it")
+    with pytest.raises(ValueError, match="no store of distances"):
+        PTU(store=tmp_path / "mine").fit(points)
+    assert (tmp_path / "mine" / "component-0" / "thesis.txt").read_text() == "all of it"
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"resume": True, "store": None}, "needs the store"),
+        ({"n_landmarks": 50}, "landmarks need none"),
+        ({"mds": "stress"}, "needs the distances in memory"),
+        ({"engine": "steam"}, "engine"),
+    ],
+)
+def test_what_does_not_go_together(points, options, message, tmp_path):
+    with pytest.raises(ValueError, match=message):
+        PTU(**{"store": tmp_path / "store"} | options).fit(points)
+
+
+SCRIPT = """
+import sys
+import numpy as np
+from ptunfold import PTU
+points = np.load(sys.argv[1])
+np.save(sys.argv[3], PTU(store=sys.argv[2], resume=True, n_jobs=2).fit(points).embedding_)
+"""
+
+
+def test_killed_ten_times(tmp_path):
+    points = swiss_roll(4000).points.astype(np.float32)
+    np.save(tmp_path / "points.npy", points)
+    words = [sys.executable, "-c", SCRIPT, tmp_path / "points.npy", tmp_path / "store"]
+    words.append(tmp_path / "found.npy")
+    chance = random.Random(7)
+    marks = tmp_path / "store" / "component-0" / "store.json"
+    done_before, n_kills = 0, 0
+    for _ in range(10):
+        process = subprocess.Popen(words, stderr=subprocess.PIPE)
+        started = time.monotonic()
+        seen = marks.stat().st_mtime if marks.exists() else None
+        while process.poll() is None and time.monotonic() - started < 60:
+            # From the moment on when it has the store in hand.
+            if seen is not None or marks.exists():
+                break
+            time.sleep(0.005)
+        time.sleep(chance.uniform(0, 3 if seen is not None else 0.3))
+        if process.poll() is None:
+            process.send_signal(signal.SIGKILL)
+            n_kills += 1
+        _, said = process.communicate()
+        assert process.returncode in (0, -signal.SIGKILL), said.decode()
+        rows_done = marks.with_name("rows-done.npy")
+        if rows_done.exists() and marks.with_name("rows.npy").exists():
+            done = np.count_nonzero(np.load(rows_done) >= 0)
+            assert done >= done_before  # nothing is forgotten
+            done_before = done
+    assert n_kills >= 5
+    subprocess.run(words, check=True, timeout=200)
+    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), PTU().fit(points).embedding_)
