@@ -279,7 +279,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
-        with make_engine(self.engine, self.store, resume=self.resume) as engine:
+        with make_engine(self.engine, self.store, resume=self.resume, n_jobs=self.n_jobs) as engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
                 settings,

@@ -89,12 +89,14 @@ class ThreadsEngine:
         return None
 
 
-def make_engine(engine: str, store: Any = None, *, resume: bool = False) -> Engine:
+def make_engine(
+    engine: str, store: Any = None, *, resume: bool = False, n_jobs: int | None = None
+) -> Engine:
     """Make the engine that a user asks for.
 
     Parameters
     ----------
-    engine, store, resume
+    engine, store, resume, n_jobs
         As in :class:`ptunfold.PTU`.
     """
     made: Engine = ThreadsEngine()
@@ -102,6 +104,12 @@ def make_engine(engine: str, store: Any = None, *, resume: bool = False) -> Engi
         from ptunfold.engines.cuda import CudaEngine
 
         made = CudaEngine()
+    if engine == "dask":
+        if store is not None:
+            raise ValueError('engine="dask" keeps distances on the cluster; pass no store')
+        from ptunfold.engines.cluster import ClusterEngine
+
+        made = ClusterEngine(n_jobs)
     if store is None:
         if resume:
             raise ValueError("resume=True needs the store to go on with; pass store=its folder")

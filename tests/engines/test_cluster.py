@@ -1,0 +1,172 @@
+"""A Dask cluster of processes: the same bits as threads, whatever becomes of its workers."""
+
+import os
+import signal
+import threading
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU
+from ptunfold.datasets import s_with_hole, swiss_roll
+
+distributed = pytest.importorskip("distributed")
+
+# What distributed and tornado leave open when a cluster is closed is not ours to close.
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    scratch = str(tmp_path_factory.mktemp("scratch"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                dashboard_address=None,
+                local_directory=scratch,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+@pytest.fixture(scope="module")
+def points():
+    points = swiss_roll(1500).points
+    return np.concatenate((points, points[:50]))  # copies, some of them across two slabs
+
+
+def kept(client):
+    """What the workers hold in memory, and on disk beside it."""
+
+    def look(dask_worker):
+        from pathlib import Path
+
+        scratch = Path(dask_worker.local_directory).parent.glob("ptunfold-*")
+        return len(dask_worker.data), len(list(scratch))
+
+    return list(client.run(look).values())
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_same_bits_as_threads(client, points, dtype):
+    points = points.astype(dtype)
+    found = PTU(engine="dask").fit(points)
+    expected = PTU().fit(points)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+    np.testing.assert_array_equal(found.eigenvalues_, expected.eigenvalues_)
+
+
+@pytest.mark.parametrize("how", ["maxmin", "random"])
+def test_landmarks_have_the_same_bits(client, points, how):
+    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
+    found = PTU(engine="dask", **options).fit(points)
+    expected = PTU(**options).fit(points)
+    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+
+
+def test_components_and_small_sets(client):
+    points = s_with_hole(300).points
+    points = np.concatenate((points, points[:100] + 100))
+    how = {"disconnected": "separate", "n_neighbors": 8}
+    found = PTU(**how, engine="dask").fit(points)
+    np.testing.assert_array_equal(found.embedding_, PTU(**how).fit(points).embedding_)
+
+
+def test_nothing_stays_on_the_cluster(client, points):
+    PTU(engine="dask").fit(points)
+    deadline = time.monotonic() + 20
+    while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert kept(client) == [(0, 0), (0, 0)]
+
+
+def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch):
+    from ptunfold.engines import cluster
+
+    def interrupted(self, factor, n_jobs=None):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(cluster.ClusterSquares, "multiply", interrupted)
+    with pytest.raises(KeyboardInterrupt):
+        PTU(engine="dask").fit(points)
+    deadline = time.monotonic() + 20
+    while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
+        time.sleep(0.1)
+    assert kept(client) == [(0, 0), (0, 0)]
+
+
+def test_a_store_is_refused(client, points, tmp_path):
+    with pytest.raises(ValueError, match="pass no store"):
+        PTU(engine="dask", store=tmp_path / "store").fit(points)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_that_is_killed_changes_nothing(tmp_path, monkeypatch):
+    points = swiss_roll(6000).points.astype(np.float32)
+    expected = PTU().fit(points).embedding_
+    log = tmp_path / "computed"
+    log.touch()
+    # Workers tell in a file what they compute.
+    code = (
+        "from ptunfold.geodesics.distances import OneWayRows\n"
+        "write = OneWayRows.write\n"
+        "def told(self, block, rows, first_row):\n"
+        f"    with open({str(log)!r}, 'a') as file:\n"
+        "        file.write(f'{block.start}\\n')\n"
+        "    write(self, block, rows, first_row)\n"
+        "OneWayRows.write = told\n"
+    )
+    with (
+        distributed.LocalCluster(
+            n_workers=2, threads_per_worker=1, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        plugin = Tell(code)
+        client.register_plugin(plugin)
+        pids = list(client.run(os.getpid).values())
+        assert len(pids) == 2
+        killed = []
+
+        def kill():
+            while len(log.read_text().split()) < 8:
+                time.sleep(0.01)
+            os.kill(pids[0], signal.SIGKILL)
+            killed.append(pids[0])
+
+        thread = threading.Thread(target=kill)
+        thread.start()
+        found = PTU(engine="dask").fit(points).embedding_
+        thread.join()
+    assert killed
+    np.testing.assert_array_equal(found, expected)
+    computed = log.read_text().split()
+    # One task of each worker was in flight.
+    assert len(computed) <= len(set(computed)) + 2
+
+
+class Tell(distributed.WorkerPlugin):
+    """Run some code on every worker, also on those that start later."""
+
+    name = "tell"
+
+    def __init__(self, code):
+        self.code = code
+
+    def setup(self, worker):
+        exec(self.code, {})
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_of_its_own():
+    points = swiss_roll(700).points
+    assert np.array_equal(
+        PTU(engine="dask", n_jobs=2).fit(points).embedding_, PTU().fit(points).embedding_
+    )
