@@ -16,7 +16,7 @@ from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
 from ptunfold.progress import stage
 from ptunfold.threads import cut
-from ptunfold.types import Connection, FloatArray, Graph, IntArray
+from ptunfold.types import Connection, FloatArray, Graph, IntArray, on_host
 
 LANES = 32
 _THREADS = {LANES: 1024, 1: 1024}  # of a block
@@ -142,7 +142,7 @@ class DevicePaths:
         sources: Any,
         rows: Any,
         *,
-        lanes: int = LANES,
+        lanes: int | None = None,
         is_both: bool = False,
         progress: bool = False,
     ) -> None:
@@ -151,7 +151,7 @@ class DevicePaths:
         With ``is_both`` they are the means of both directions, else those towards the source.
         Neighbouring sources should follow each other where there are several lanes.
         """
-        cupy = self.cupy
+        cupy, lanes = self.cupy, lanes or LANES
         n_blocks, together = self.plan(len(sources), lanes, is_both=is_both)
         n_bytes = self.bytes_of_space(lanes, is_both=is_both)
         space = cupy.empty(n_blocks * n_bytes, dtype=np.uint8)
@@ -219,7 +219,7 @@ class DeviceSquares:
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
-        return self.matrix.get().astype(np.float64)
+        return on_host(self.matrix).astype(np.float64)
 
 
 def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) -> DeviceSquares:
@@ -232,7 +232,7 @@ def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) ->
         matrix = matrix[place[:, None], place]
     side = -(-len(matrix) // 32)
     kernel = _kernel("squares.cu", "square_means")
-    kernel((side, side), (32, 8), (matrix, np.int64(len(matrix))))
+    kernel((side, side), (256,), (matrix, np.int64(len(matrix))))
     return DeviceSquares(cupy, matrix)
 
 
@@ -260,7 +260,7 @@ class SpilledRows:
         cupy = self.paths.cupy
         there = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
         self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), there)
-        found = there.get()
+        found = on_host(there)
         for node in range(block.start, block.stop):
             owners = self.owners[self.owned[node] : self.owned[node + 1]]
             rows[owners - first_row] = found[node - block.start, self.position]
