@@ -78,7 +78,7 @@ def unfold(
         The landmarks used, in the caller's numbers; none in components embedded by all distances.
     """
     engine = ThreadsEngine() if engine is None else engine
-    geometry = lay_connection(points, settings, n_jobs=n_jobs, progress=progress)
+    geometry = lay_connection(points, settings, engine, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
     n_embedded = sum(len(nodes) for nodes in components)
     pieces, used = [], []
@@ -119,6 +119,7 @@ def unfold(
 def lay_connection(
     points: FloatArray,
     settings: Settings,
+    engine: Engine | None = None,
     *,
     is_ordered: bool = True,
     n_jobs: int | None = None,
@@ -132,6 +133,8 @@ def lay_connection(
         The points, checked.
     settings : Settings
         How the connection is laid, checked.
+    engine : Engine, optional
+        Where frames and connection are computed, if it can; threads by default.
     is_ordered : bool
         Put many points into an order that is good for the caches.
     n_jobs : int, optional
@@ -159,6 +162,7 @@ def lay_connection(
     whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
     if (labels < 0).any():
         graph = subgraph(graph, labels[graph.tails] >= 0)
+    device = None if engine is None else engine.geometry(surface, settings)
     frames = estimate_frames(
         surface,
         graph,
@@ -168,13 +172,14 @@ def lay_connection(
         tangent_center=settings.tangent_center,
         bridged=whole,
         names=order,
+        device=device,
         **how,
     )
     if settings.n_wide:
         whole = widen_graph(surface, graph, frames, settings.n_wide, bridged=whole, **how)
         if settings.is_pruned:  # what keeps to the sheet after all is no shortcut
             shortcuts = shortcuts[~has_edges(whole, *shortcuts.T)]
-    connection = connect(surface, whole, frames, settings.step, **how)
+    connection = connect(surface, whole, frames, settings.step, device=device, **how)
     return Geometry(
         whole, frames, connection, labels, points, surface, shortcuts, texture, order=order
     )

@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geodesics.squares import Squares
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 ENGINES = ("threads", "cuda", "dask")
 
@@ -30,6 +30,9 @@ class RowMaker(Protocol):
 
 class Engine(AbstractContextManager["Engine"], Protocol):
     """What a fit asks for."""
+
+    def geometry(self, points: FloatArray, settings: Settings) -> Any:
+        """Prepare frames and connection of points; None if threads do them best."""
 
     def squares(
         self,
@@ -54,6 +57,10 @@ class Engine(AbstractContextManager["Engine"], Protocol):
 
 class ThreadsEngine:
     """Threads of this process, and its memory."""
+
+    def geometry(self, points: FloatArray, settings: Settings) -> None:
+        """Leave frames and connection to threads."""
+        return
 
     def squares(
         self,

@@ -28,7 +28,7 @@ from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.tiles import square_means
 from ptunfold.progress import stage
 from ptunfold.threads import cut, single_threaded_blas
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
 
@@ -54,6 +54,10 @@ class ClusterEngine:
             self.client = distributed.Client(self._own, set_as_default=False)
         self.scratch = f"ptunfold-{uuid.uuid4().hex}"
         self._held: list[Any] = []
+
+    def geometry(self, points: FloatArray, settings: Settings) -> None:
+        """Leave frames and connection to threads of this machine."""
+        return
 
     def squares(
         self,

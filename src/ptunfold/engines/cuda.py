@@ -10,13 +10,14 @@ from typing import Any, Self
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
 from ptunfold.geodesics.arrangement import merge_copies
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
 from ptunfold.progress import stage
 from ptunfold.threads import cut
-from ptunfold.types import Connection, FloatArray, Graph, IntArray, on_host
+from ptunfold.types import Connection, FloatArray, Graph, IntArray, Settings, on_host
 
 LANES = 32
 _THREADS = {LANES: 1024, 1: 1024}  # of a block
@@ -35,6 +36,13 @@ class CudaEngine:
 
     def __init__(self) -> None:
         self.cupy = _cupy()
+
+    def geometry(self, points: FloatArray, settings: Settings) -> DeviceGeometry | None:
+        """Prepare frames and connection of points; None if threads do them best."""
+        n_members = settings.tangent_neighbors + 1
+        if min(points.shape[1], n_members) > MOST_TOGETHER:
+            return None
+        return DeviceGeometry(self.cupy, points)
 
     def squares(
         self,

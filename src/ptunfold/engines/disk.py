@@ -20,7 +20,7 @@ from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_means
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1
 _OPEN = -1  # no checksum is negative
@@ -42,6 +42,10 @@ class StoreEngine:
     def __init__(self, engine: Engine, folder: Any, *, resume: bool) -> None:
         self.engine, self.folder, self.resume = engine, Path(folder), resume
         self._n_stores = 0
+
+    def geometry(self, points: FloatArray, settings: Settings) -> Any:
+        """Prepare frames and connection of points; None if threads do them best."""
+        return self.engine.geometry(points, settings)
 
     def squares(
         self,

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ptunfold.kernels.edges import nearest_orthogonal, write_in_frames
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import Connection, FloatArray, Frames, Graph
+from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, on_host
 from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 
 _EDGES_TOGETHER = 8192
@@ -18,6 +20,7 @@ def connect(
     frames: Frames,
     step: str = "chord",
     *,
+    device: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Connection:
@@ -37,6 +40,8 @@ def connect(
         as its chord and the projections at its two ends as tangents, in their mean direction. An
         edge that stands upright on the tangent space has no direction in it: its step is 0, with
         arcs only if it stands upright at both ends.
+    device : optional
+        What measures edges elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -76,30 +81,44 @@ def connect(
         forth = edges[block]
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        overlaps = np.empty((len(forth), dim, dim))
-        there: FloatArray = np.empty((len(forth), dim))
-        here: FloatArray = np.empty((len(forth), dim))
-        lengths = np.empty(len(forth))
-        write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
-        turns = _align(overlaps.copy())
+        if device is None:
+            overlaps, there, here, lengths = _edges_in_frames(points, frames, tails, heads)
+            turns = _align(overlaps.copy())
+        else:  # what follows works on arrays of a device too
+            overlaps, there, here, lengths = device.edges_in_frames(frames, tails, heads)
+            turns = device.align(overlaps)
         if step != "projection":
             _stretch(there, lengths)
             _stretch(here, lengths)
         if step == "arc":
             there = _bend(there, here, overlaps, turns, lengths)
             here = -np.einsum("eji,ej->ei", turns, there)
-        steps[forth], steps[back] = there, here
+        steps[forth], steps[back], turns = on_host(there), on_host(here), on_host(turns)
         rotations[forth], rotations[back] = turns, turns.transpose(0, 2, 1)
 
     run_blocks(
         handle,
-        cut(len(edges), _EDGES_TOGETHER),
-        n_jobs=n_jobs,
+        cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
+        n_jobs=n_jobs if device is None else 1,
         description="connection",
         unit="edges",
         progress=progress,
     )
     return Connection(graph, rotations, steps)
+
+
+def _edges_in_frames(
+    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, and these frames in each other.
+
+    Returns overlaps of frames (n_edges, d, d), steps there and back (n_edges, d), and lengths.
+    """
+    n_edges, dim = len(tails), frames.intrinsic_dim
+    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
+    there, here = np.empty((2, n_edges, dim))
+    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
+    return overlaps, there, here, lengths
 
 
 def _align(overlaps: FloatArray) -> FloatArray:
@@ -119,7 +138,7 @@ def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
     shadows = np.linalg.norm(steps, axis=1)
     # A shadow as short as rounding points anywhere.
     has_direction = shadows > np.finfo(np.float64).eps * lengths
-    stretch = np.divide(lengths, shadows, out=np.zeros_like(lengths), where=has_direction)
+    stretch = np.where(has_direction, lengths / np.where(has_direction, shadows, 1), 0)
     steps *= stretch[:, None]
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
 from ptunfold.geometry.components import component_labels
@@ -36,6 +38,7 @@ def estimate_frames(
     nodes: IntArray | None = None,
     names: IntArray | None = None,
     must_span: bool = True,
+    device: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Frames:
@@ -69,6 +72,8 @@ def estimate_frames(
     must_span : bool
         Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
         and they have no surface.
+    device : optional
+        What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -123,8 +128,9 @@ def estimate_frames(
             )
         for part in cut(len(here), n_together):
             some, count = slice(block.start + part.start, block.start + part.stop), counts[part]
-            offsets, rounding = _neighborhoods(points, members[part], count, tangent_center)
-            bases, values, residual[some] = _principal_directions(offsets, count, intrinsic_dim)
+            bases, values, residual[some], rounding, lifted = fit(
+                points, members[part], count, intrinsic_dim, tangent, tangent_center
+            )
             is_flat = (values[:, -1] <= rounding) & (n_places[here[part]] > intrinsic_dim)
             if must_span and is_flat.any():
                 first = int(np.flatnonzero(is_flat)[0])
@@ -135,15 +141,15 @@ def estimate_frames(
                     f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
                     "tangent_neighbors, or lower intrinsic_dim or n_components"
                 )
-            if lift is not None:
-                bases, residual[some], lift[some] = fit_quadratic(
-                    offsets, count, bases, is_robust=tangent == "robust"
-                )
+            if lift is not None and lifted is not None:
+                lift[some] = lifted
                 lift[some][is_flat] = 0
             vectors[some], singular_values[some] = bases, values
 
     # Finding members takes workspace for all points; what follows wants to stay in the cache.
-    n_together = max(_CHUNK_VALUES // ((tangent_neighbors + 1) * n_features), 1)
+    fit = fit_neighborhoods if device is None else device.fit_neighborhoods
+    most_values = _CHUNK_VALUES if device is None else device.most_values
+    n_together = max(most_values // ((tangent_neighbors + 1) * n_features), 1)
     run_blocks(
         handle,
         cut(len(chosen), max(512, len(chosen) // 64)),
@@ -159,6 +165,48 @@ def estimate_frames(
             chosen, residual = nodes, residual[nodes]
     vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
     return Frames(vectors, singular_values, residual, lift)
+
+
+def fit_neighborhoods(
+    points: FloatArray,
+    members: IntArray,
+    counts: IntArray,
+    dim: int,
+    tangent: str,
+    tangent_center: str,
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
+    """Find the tangent planes of neighbourhoods.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    members, counts
+        The neighbourhoods, as `find_members` returns them.
+    dim : int
+        The dimension d of the tangent spaces.
+    tangent, tangent_center
+        As in :func:`estimate_frames`.
+
+    Returns
+    -------
+    bases : (n_nodes, n_features, d)
+        Orthonormal.
+    values : (n_nodes, d)
+        Singular values of the neighbourhoods.
+    residual : (n_nodes,)
+        Distances from the plane or the surface.
+    rounding : (n_nodes,)
+        The extent that the rounding of coordinates alone can make.
+    lift : (n_nodes, n_features) or None
+        The way to the surface, if one was fitted.
+    """
+    offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
+    bases, values, residual = principal_directions(offsets, counts, dim)
+    if tangent not in SURFACES:
+        return bases, values, residual, rounding, None
+    bases, residual, lift = fit_quadratic(offsets, counts, bases, is_robust=tangent == "robust")
+    return bases, values, residual, rounding, lift
 
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
@@ -209,7 +257,7 @@ def _neighborhoods(
     return offsets, rounding
 
 
-def _principal_directions(
+def principal_directions(
     offsets: FloatArray, counts: IntArray, dim: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bases (n_nodes, n_features, d), singular values (n_nodes, d) and residuals."""

@@ -1,4 +1,7 @@
-"""Quadratic surfaces through neighbourhoods: tangents and places that curvature does not bias."""
+"""Quadratic surfaces through neighbourhoods: tangents and places that curvature does not bias.
+
+Everything here works on arrays of a device too.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +46,7 @@ def fit_quadratic(
     """
     dim = bases.shape[2]
     n_terms = n_coefficients(dim)
-    is_member = np.arange(offsets.shape[1]) <= counts[:, None]
+    is_member = np.arange(offsets.shape[1], like=counts) <= counts[:, None]
     from_point = np.where(is_member[:, :, None], offsets - offsets[:, :1], 0)
     along = from_point @ bases
     normal = from_point - along @ bases.transpose(0, 2, 1)
@@ -51,7 +54,7 @@ def fit_quadratic(
     radii = np.sqrt(np.square(along).sum(axis=(1, 2)) / np.maximum(counts, 1))
     radii = np.where(radii > 0, radii, 1)
     along = along / radii[:, None, None]
-    first, second = np.triu_indices(dim)
+    first, second = (indices.tolist() for indices in np.triu_indices(dim))
     terms = np.concatenate(
         (is_member[:, :, None].astype(float), along, along[:, :, first] * along[:, :, second]),
         axis=2,
@@ -86,7 +89,7 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray]:
     """Fit by weighted least squares; coefficients and distances from the fit."""
     weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
-    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2])
+    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2], like=terms)
     coefficients = np.linalg.solve(moments, weighted @ normal)
     return coefficients, np.linalg.norm(normal - terms @ coefficients, axis=2)
 
@@ -100,7 +103,7 @@ def _solve_by_products(
     distances from the fit.
     """
     weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
-    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2])
+    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2], like=terms)
     shares = np.linalg.solve(moments, weighted)
     mixed = shares @ products
     squares = np.einsum("imm->im", products) - 2 * np.einsum("imt,itm->im", terms, mixed)
@@ -113,5 +116,6 @@ def _weights(off: FloatArray, is_member: BoolArray, counts: IntArray) -> FloatAr
     inner = np.sort(np.where(is_member, off, np.inf), axis=1)
     median = np.take_along_axis(inner, counts[:, None] // 2, axis=1)
     nearby = _FAR * 1.4826 * median  # the median of |x| is 1 / 1.4826 of the deviation
-    weights = np.square(np.divide(nearby, off, out=np.ones_like(off), where=off > nearby))
+    is_far = off > nearby
+    weights = np.where(is_far, np.square(nearby / np.where(is_far, off, 1)), 1)
     return np.where(is_member, weights, 0)

@@ -1,0 +1,129 @@
+"""Tangent frames and the connection on one GPU."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptunfold.geometry.frames import principal_directions
+from ptunfold.geometry.surface import fit_quadratic
+from ptunfold.types import FloatArray, Frames, IntArray, on_host
+from ptunfold.validation import SURFACES
+
+# The library solves many small eigenproblems at once up to this size.
+MOST_TOGETHER = 32
+_LEAST_WIDTH = 1e-2  # of the length of a neighbourhood, where squares keep enough digits
+
+
+class DeviceGeometry:
+    """Neighbourhoods and edges of points that are on the device.
+
+    Parameters
+    ----------
+    cupy : module
+        CuPy.
+    points : (n_points, n_features)
+        The points.
+    """
+
+    most_values = 1 << 23
+    edges_together = 1 << 20
+
+    def __init__(self, cupy: Any, points: FloatArray) -> None:
+        self.cupy = cupy
+        self.points = cupy.asarray(points)
+        self.epsilon = float(np.finfo(points.dtype).eps)
+        self._vectors: tuple[FloatArray, Any] | None = None
+
+    def fit_neighborhoods(
+        self,
+        points: FloatArray,
+        members: IntArray,
+        counts: IntArray,
+        dim: int,
+        tangent: str,
+        tangent_center: str,
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
+        """Find the tangent planes of neighbourhoods, as `ptunfold.geometry.frames` does."""
+        there = self.cupy.asarray(counts)
+        offsets, rounding = self._offsets(members, there, tangent_center)
+        bases, values, residual = self._principal(offsets, there, dim)
+        lift = None
+        if tangent in SURFACES:
+            bases, residual, lift = fit_quadratic(
+                offsets, there, bases, is_robust=tangent == "robust"
+            )
+        found = (bases, values, residual, rounding)
+        bases, values, residual, rounding = (on_host(array) for array in found)
+        return bases, values, residual, rounding, on_host(lift)
+
+    def _offsets(self, members: IntArray, counts: Any, tangent_center: str) -> tuple[Any, Any]:
+        """Gather and centre neighbourhoods, as `gather_offsets` does."""
+        around = self.points[self.cupy.asarray(members)].astype(np.float64)
+        is_member = (self.cupy.arange(members.shape[1]) <= counts[:, None])[:, :, None]
+        offsets = np.where(is_member, around - around[:, :1], 0)
+        widest = np.abs(offsets).max(axis=1)
+        largest = np.where(is_member, np.abs(around), 0).max(axis=1)
+        rounding = 4 * self.epsilon * np.where(widest > 0, largest, 0).max(axis=1)
+        if tangent_center == "mean":
+            mean = offsets.sum(axis=1) / (counts + 1)[:, None]
+            offsets = np.where(is_member, offsets - mean[:, None], 0)
+        return offsets, rounding
+
+    def _principal(self, offsets: Any, counts: Any, dim: int) -> tuple[Any, Any, Any]:
+        """Find bases, singular values and residuals of principal planes."""
+        across = offsets.transpose(0, 2, 1)
+        by_features = offsets.shape[2] <= offsets.shape[1]
+        products = across @ offsets if by_features else offsets @ across
+        squares, vectors = np.linalg.eigh(products)
+        values = np.sqrt(np.maximum(squares[:, ::-1][:, :dim], 0))
+        bases = vectors[:, :, ::-1][:, :, :dim]
+        if not by_features:
+            bases = across @ (bases / np.where(values > 0, values, 1)[:, None, :])
+            overlaps = bases.transpose(0, 2, 1) @ bases
+            bases = bases @ (1.5 * np.eye(dim, like=bases) - 0.5 * overlaps)
+        off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
+        residual = np.sqrt(np.square(off_plane).sum(axis=(1, 2)) / (counts + 1))
+        # The few that are far longer than wide are done with care, by threads.
+        narrow = np.flatnonzero(on_host(values[:, -1] < _LEAST_WIDTH * values[:, 0]))
+        if len(narrow):
+            there = self.cupy.asarray(narrow)
+            some = principal_directions(on_host(offsets[there]), on_host(counts[there]), dim)
+            bases = bases.copy()
+            bases[there], values[there], residual[there] = map(self.cupy.asarray, some)
+        return bases, values, residual
+
+    def edges_in_frames(
+        self, frames: Frames, tails: IntArray, heads: IntArray
+    ) -> tuple[Any, Any, Any, Any]:
+        """Write edges in the frames at both ends, and these frames in each other."""
+        if self._vectors is None or self._vectors[0] is not frames.vectors:
+            self._vectors = (frames.vectors, self.cupy.asarray(frames.vectors))
+        tails, heads = self.cupy.asarray(tails), self.cupy.asarray(heads)
+        at_tail, at_head = self._vectors[1][tails], self._vectors[1][heads]
+        offsets = self.points[heads].astype(np.float64) - self.points[tails].astype(np.float64)
+        overlaps = at_tail.transpose(0, 2, 1) @ at_head
+        there = (at_tail.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
+        here = -(at_head.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
+        return overlaps, there, here, np.sqrt(np.square(offsets).sum(axis=1))
+
+    def align(self, overlaps: Any) -> Any:
+        """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
+        dim = overlaps.shape[1]
+        if dim == 1:
+            return np.where(overlaps < 0, -1.0, 1.0)
+        if dim > 2:
+            first, _, second = np.linalg.svd(overlaps)
+            return first @ second
+        # A multiple of a rotation and one of a reflection; the larger wins.
+        a, b, c, d = (overlaps[:, row, column] for row in (0, 1) for column in (0, 1))
+        turn, flip = np.hypot(a + d, c - b), np.hypot(a - d, c + b)
+        sign = np.where(turn >= flip, 1.0, -1.0)
+        size = np.maximum(turn, flip)
+        cosine = np.where(size > 0, a + sign * d, 1.0) / np.where(size > 0, size, 1)
+        sine = np.where(size > 0, c - sign * b, 0.0) / np.where(size > 0, size, 1)
+        turns = np.empty_like(overlaps)
+        turns[:, 0, 0], turns[:, 1, 0] = cosine, sine
+        turns[:, 0, 1], turns[:, 1, 1] = -sign * sine, sign * cosine
+        return turns
