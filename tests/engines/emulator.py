@@ -35,6 +35,7 @@ extern "C" void set_block(int x, int y, int wide, int high) {
 }
 static void __syncthreads() {}
 static void __threadfence_block() {}
+static bool __syncthreads_or(bool value) { return value; }
 template <class To, class From> To same_bits(From value) {
   To other;
   std::memcpy(&other, &value, sizeof(To));

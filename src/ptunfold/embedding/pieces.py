@@ -12,7 +12,7 @@ from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.variants import scale_one_way
 from ptunfold.engines import Engine
-from ptunfold.geodesics.arrangement import arrange, restrict
+from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.types import Connection, Embedding, Geometry, IntArray, LandmarkPlan
@@ -50,7 +50,7 @@ def embed_by_all_distances(
     if mds != "classical" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, is_one_way=True, **how)
         return scale_one_way(one_way, n_components, mds, progress)
-    arrangement = arrange(connection, nodes)
+    arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
     eigenvalues = np.zeros(n_components)

@@ -8,6 +8,7 @@ from typing import Any, Protocol, Self
 
 from numpy.typing import DTypeLike
 
+from ptunfold.geodesics.arrangement import Arrangement, arrange
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geodesics.squares import Squares
@@ -33,6 +34,9 @@ class Engine(AbstractContextManager["Engine"], Protocol):
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
         """Prepare frames and connection of points; None if threads do them best."""
+
+    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
+        """Take a component out of a connection, as `squares` wants it."""
 
     def squares(
         self,
@@ -61,6 +65,10 @@ class ThreadsEngine:
     def geometry(self, points: FloatArray, settings: Settings) -> None:
         """Leave frames and connection to threads."""
         return
+
+    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
+        """Take a component out of a connection, neighbours next to each other."""
+        return arrange(connection, nodes)
 
     def squares(
         self,

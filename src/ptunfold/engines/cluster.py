@@ -14,6 +14,7 @@ import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
+from ptunfold.geodesics.arrangement import Arrangement, arrange
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
@@ -58,6 +59,10 @@ class ClusterEngine:
     def geometry(self, points: FloatArray, settings: Settings) -> None:
         """Leave frames and connection to threads of this machine."""
         return
+
+    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
+        """Take a component out of a connection, neighbours next to each other."""
+        return arrange(connection, nodes)
 
     def squares(
         self,

@@ -11,7 +11,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
-from ptunfold.geodesics.arrangement import merge_copies
+from ptunfold.geodesics.arrangement import (
+    Arrangement,
+    merge_copies,
+    order_by_beacons,
+    restrict,
+)
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
@@ -43,6 +48,11 @@ class CudaEngine:
         if min(points.shape[1], n_members) > MOST_TOGETHER:
             return None
         return DeviceGeometry(self.cupy, points)
+
+    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
+        """Take a component out of a connection; its order does not matter on the device."""
+        is_whole = len(nodes) == connection.graph.n_points
+        return Arrangement(*merge_copies(connection if is_whole else restrict(connection, nodes)))
 
     def squares(
         self,
@@ -145,23 +155,37 @@ class DevicePaths:
         n_blocks = int(min(n_batches, processors * _BLOCKS_A_PROCESSOR[lanes], room))
         return n_blocks, n_blocks * lanes * _ROUNDS_A_LAUNCH
 
+    def neighborly_order(self) -> IntArray:
+        """Order the nodes so that those near on the graph are near in the list, (n_points,)."""
+
+        def measure(source: int) -> FloatArray:
+            row = self.cupy.empty((1, self.n_points), dtype=np.float32)
+            self.measure(self.cupy.asarray([source], dtype=np.int32), row, lanes=1)
+            return on_host(row)[0]
+
+        return order_by_beacons(measure, self.n_points)
+
     def measure(
         self,
         sources: Any,
         rows: Any,
         *,
+        targets: Any = None,
         lanes: int | None = None,
         is_both: bool = False,
         progress: bool = False,
     ) -> None:
-        """Write the distances from ``sources`` into ``rows`` (n_sources, n_points), on the device.
+        """Write the distances from ``sources`` into ``rows`` (n_rows, n_points), on the device.
 
-        With ``is_both`` they are the means of both directions, else those towards the source.
-        Neighbouring sources should follow each other where there are several lanes.
+        Those from ``sources[i]`` go to the row ``targets[i]``, or i by default. With ``is_both``
+        they are the means of both directions, else those towards the source. Neighbouring sources
+        should follow each other where there are several lanes.
         """
         cupy, lanes = self.cupy, lanes or LANES
         n_blocks, together = self.plan(len(sources), lanes, is_both=is_both)
         n_bytes = self.bytes_of_space(lanes, is_both=is_both)
+        if targets is None:
+            targets = cupy.arange(len(sources), dtype=np.int32)
         space = cupy.empty(n_blocks * n_bytes, dtype=np.uint8)
         trouble = cupy.zeros(1, dtype=np.int32)
         kernel = _kernel(
@@ -182,13 +206,14 @@ class DevicePaths:
                         np.int32(self.n_points),
                         *self._arrays,
                         sources[block],
+                        targets[block],
                         np.int32(block.stop - block.start),
                         self.width,
                         space,
                         np.int64(n_bytes),
                         np.int32(_VISITS_KEPT * self.n_points),
                         np.int32(_ROUNDS_KEPT),
-                        rows[block],
+                        rows,
                         trouble,
                     ),
                 )
@@ -234,7 +259,8 @@ def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) ->
     """Estimate all squared distances, on the device."""
     cupy, n_points = paths.cupy, paths.n_points
     matrix = cupy.empty((n_points, n_points), dtype=np.float32)
-    paths.measure(cupy.arange(n_points, dtype=np.int32), matrix, progress=progress)
+    order = cupy.asarray(paths.neighborly_order(), dtype=np.int32)
+    paths.measure(order, matrix, targets=order, progress=progress)
     if len(position) > n_points:  # copies have rows of their own
         place = cupy.asarray(position)
         matrix = matrix[place[:, None], place]

@@ -82,7 +82,7 @@ class DeviceGeometry:
         if not by_features:
             bases = across @ (bases / np.where(values > 0, values, 1)[:, None, :])
             overlaps = bases.transpose(0, 2, 1) @ bases
-            bases = bases @ (1.5 * np.eye(dim, like=bases) - 0.5 * overlaps)
+            bases = bases @ (1.5 * self.cupy.asarray(np.eye(dim)) - 0.5 * overlaps)
         off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
         residual = np.sqrt(np.square(off_plane).sum(axis=(1, 2)) / (counts + 1))
         # The few that are far longer than wide are done with care, by threads.

@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine, RowMaker
+from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
@@ -46,6 +47,10 @@ class StoreEngine:
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
         """Prepare frames and connection of points; None if threads do them best."""
         return self.engine.geometry(points, settings)
+
+    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
+        """Take a component out of a connection, as `squares` wants it."""
+        return self.engine.arrange(connection, nodes)
 
     def squares(
         self,

@@ -152,9 +152,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
     const int n, const int* __restrict__ indptr, const int* __restrict__ heads,
     const double* __restrict__ lengths, const int* __restrict__ reverse,
     const float* __restrict__ rotations, const float* __restrict__ steps,
-    const int* __restrict__ sources, const int n_sources, const float width, char* spaces,
-    const long long bytes, const int most_visits, const int most_rounds, float* rows,
-    int* trouble) {
+    const int* __restrict__ sources, const int* __restrict__ targets, const int n_sources,
+    const float width, char* spaces, const long long bytes, const int most_visits,
+    const int most_rounds, float* rows, int* trouble) {
   const int thread = threadIdx.x, n_threads = blockDim.x;
   const int lane = thread % LANES, group = thread / LANES, n_groups = n_threads / LANES;
   __shared__ int n_waiting, n_next, n_chosen, n_visits, n_rounds, least_key, n_unfolded, before;
@@ -274,48 +274,55 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
       const bool is_visit = round < n_rounds;
       const int from = is_visit ? space.rounds[round] : 0;
       const int count = is_visit ? space.rounds[round + 1] - from : n;
-      for (int i = group; i < count; i += n_groups) {
-        const int node = is_visit ? space.visits[from + i] : i;
-        const unsigned done = FIRST(__ldcg(space.ready + node));
-        if (done == all) continue;
-        bool is_ready = false;
-        if (!(done >> lane & 1)) {
-          const int edge = indptr[node] + space.parents[(long long)node * LANES + lane];
-          const int parent = heads[edge];
-          is_ready = __ldcg(space.ready + parent) >> lane & 1;
-          if (is_ready) {
-            for (int row = 0; row < DIM; row++) {
-              float value = steps[(long long)edge * DIM + row];
-              for (int k = 0; k < DIM; k++)
-                value += rotations[((long long)edge * DIM + row) * DIM + k] *
-                         __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
-              __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, value);
-            }
+      // Again as long as it helps: a parent may have been visited in the same round.
+      bool is_better = true;
+      while (is_better) {
+        is_better = false;
+        for (int i = group; i < count; i += n_groups) {
+          const int node = is_visit ? space.visits[from + i] : i;
+          const unsigned done = FIRST(__ldcg(space.ready + node));
+          if (done == all) continue;
+          bool is_ready = false;
+          if (!(done >> lane & 1)) {
+            const int edge = indptr[node] + space.parents[(long long)node * LANES + lane];
+            const int parent = heads[edge];
+            is_ready = __ldcg(space.ready + parent) >> lane & 1;
+            if (is_ready) {
+              for (int row = 0; row < DIM; row++) {
+                float value = steps[(long long)edge * DIM + row];
+                for (int k = 0; k < DIM; k++)
+                  value += rotations[((long long)edge * DIM + row) * DIM + k] *
+                           __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
+                __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, value);
+              }
 #if BOTH
-            const long long forth = reverse[edge];
-            for (int row = 0; row < DIM; row++) {
-              float value = __ldcg(space.outward + ((long long)parent * DIM + row) * LANES + lane);
-              float turn[DIM];
-              for (int k = 0; k < DIM; k++) {
-                turn[k] = __ldcg(space.turns + (((long long)parent * DIM + row) * DIM + k) * LANES + lane);
-                value += turn[k] * steps[forth * DIM + k];
+              const long long forth = reverse[edge];
+              for (int row = 0; row < DIM; row++) {
+                float value = __ldcg(space.outward + ((long long)parent * DIM + row) * LANES + lane);
+                float turn[DIM];
+                for (int k = 0; k < DIM; k++) {
+                  turn[k] = __ldcg(space.turns + (((long long)parent * DIM + row) * DIM + k) * LANES + lane);
+                  value += turn[k] * steps[forth * DIM + k];
+                }
+                __stcg(space.outward + ((long long)node * DIM + row) * LANES + lane, value);
+                for (int column = 0; column < DIM; column++) {
+                  float total = 0;
+                  for (int k = 0; k < DIM; k++) total += turn[k] * rotations[(forth * DIM + k) * DIM + column];
+                  __stcg(space.turns + (((long long)node * DIM + row) * DIM + column) * LANES + lane, total);
+                }
               }
-              __stcg(space.outward + ((long long)node * DIM + row) * LANES + lane, value);
-              for (int column = 0; column < DIM; column++) {
-                float total = 0;
-                for (int k = 0; k < DIM; k++) total += turn[k] * rotations[(forth * DIM + k) * DIM + column];
-                __stcg(space.turns + (((long long)node * DIM + row) * DIM + column) * LANES + lane, total);
-              }
-            }
 #endif
+            }
           }
+          const unsigned found = BALLOT(is_ready);
+          __threadfence_block();
+          SYNC_LANES();
+          if (lane == 0 && found) atomicOr(space.ready + node, found);
+          if (found) is_better = true;
         }
-        const unsigned found = BALLOT(is_ready);
         __threadfence_block();
-        SYNC_LANES();
-        if (lane == 0 && found) atomicOr(space.ready + node, found);
+        is_better = __syncthreads_or(is_better) && is_visit;
       }
-      __syncthreads();
       if (!is_visit || round + 1 == n_rounds) {
         if (thread == 0) n_unfolded = 0;
         __syncthreads();
@@ -365,12 +372,13 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
       }
       __syncthreads();
       for (int i = group; i < 32; i += n_groups) {
-        if (first + i < n_sources && left + lane < n) rows[(first + i) * n + left + lane] = tile[i][lane];
+        if (first + i < n_sources && left + lane < n)
+          rows[(long long)targets[first + i] * n + left + lane] = tile[i][lane];
       }
       __syncthreads();
     }
 #else
-        rows[first * n + node] = length;
+        rows[(long long)targets[first] * n + node] = length;
     }
 #endif
     __syncthreads();

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
@@ -81,15 +82,29 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
 
 
 def _neighborly_order(graph: Graph) -> IntArray:
-    """Order the nodes so that those near on the graph are near in the list, (n_points,).
+    """Order the nodes so that those near on the graph are near in the list, (n_points,)."""
+    return order_by_beacons(lambda source: _lengths_from(graph, source), graph.n_points)
 
-    Distances to a few far-apart beacons are coordinates along the sheet; a k-d tree lists the
-    nodes leaf by leaf.
+
+def order_by_beacons(lengths_from: Callable[[int], FloatArray], n_points: int) -> IntArray:
+    """Order nodes by their distances to a few far-apart beacons, which are coordinates.
+
+    Parameters
+    ----------
+    lengths_from : callable
+        Measures from a node to all.
+    n_points : int
+        The number of nodes.
+
+    Returns
+    -------
+    order : (n_points,) int
+        The nodes, leaf by leaf of a k-d tree.
     """
-    beacon = int(_lengths_from(graph, 0).argmax())
+    beacon = int(lengths_from(0).argmax())
     coordinates: list[FloatArray] = []
-    for _ in range(min(_N_BEACONS, graph.n_points)):
-        coordinates.append(_lengths_from(graph, beacon))
+    for _ in range(min(_N_BEACONS, n_points)):
+        coordinates.append(lengths_from(beacon))
         beacon = int(np.min(coordinates, axis=0).argmax())
     return cKDTree(np.column_stack(coordinates), leafsize=8).indices
 

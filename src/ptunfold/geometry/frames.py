@@ -152,7 +152,7 @@ def estimate_frames(
     n_together = max(most_values // ((tangent_neighbors + 1) * n_features), 1)
     run_blocks(
         handle,
-        cut(len(chosen), max(512, len(chosen) // 64)),
+        cut(len(chosen), max(512, len(chosen) // (64 if device is None else 8))),
         n_jobs=n_jobs,
         description="frames",
         unit="points",

@@ -89,7 +89,7 @@ def _solve(
 ) -> tuple[FloatArray, FloatArray]:
     """Fit by weighted least squares; coefficients and distances from the fit."""
     weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
-    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2], like=terms)
+    moments = weighted @ terms + 1e-12 * np.asarray(np.eye(terms.shape[2]), like=terms)
     coefficients = np.linalg.solve(moments, weighted @ normal)
     return coefficients, np.linalg.norm(normal - terms @ coefficients, axis=2)
 
@@ -103,7 +103,7 @@ def _solve_by_products(
     distances from the fit.
     """
     weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
-    moments = weighted @ terms + 1e-12 * np.eye(terms.shape[2], like=terms)
+    moments = weighted @ terms + 1e-12 * np.asarray(np.eye(terms.shape[2]), like=terms)
     shares = np.linalg.solve(moments, weighted)
     mixed = shares @ products
     squares = np.einsum("imm->im", products) - 2 * np.einsum("imt,itm->im", terms, mixed)
