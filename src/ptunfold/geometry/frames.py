@@ -118,46 +118,63 @@ def estimate_frames(
     residual = np.empty(len(chosen))
     lift = np.zeros((len(chosen), n_features)) if is_fitted else None
 
-    def handle(block: slice) -> None:
-        here = chosen[block]
+    def gather(here: IntArray) -> tuple[IntArray, IntArray]:
         members, counts = find_members(graph, places, here, tangent_neighbors)
         if bridged is not None and is_lost[here].any():
             lost = is_lost[here]
             members[lost], counts[lost] = find_members(
                 bridged, places, here[lost], tangent_neighbors
             )
-        for part in cut(len(here), n_together):
-            some, count = slice(block.start + part.start, block.start + part.stop), counts[part]
-            bases, values, residual[some], rounding, lifted = fit(
-                points, members[part], count, intrinsic_dim, tangent, tangent_center
-            )
-            is_flat = (values[:, -1] <= rounding) & (n_places[here[part]] > intrinsic_dim)
-            if must_span and is_flat.any():
-                first = int(np.flatnonzero(is_flat)[0])
-                rank = int(np.count_nonzero(values[first] > rounding[first]))
-                name = here[part][first] if names is None else names[here[part][first]]
-                raise ValueError(
-                    f"the {count[first]} neighbours of point {name} span {rank} of "
-                    f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
-                    "tangent_neighbors, or lower intrinsic_dim or n_components"
-                )
-            if lift is not None and lifted is not None:
-                lift[some] = lifted
-                lift[some][is_flat] = 0
-            vectors[some], singular_values[some] = bases, values
+        return members, counts
 
-    # Finding members takes workspace for all points; what follows wants to stay in the cache.
+    def keep(some: slice, members: IntArray, count: IntArray) -> None:
+        here = chosen[some]
+        bases, values, residual[some], rounding, lifted = fit(
+            points, members, count, intrinsic_dim, tangent, tangent_center
+        )
+        is_flat = (values[:, -1] <= rounding) & (n_places[here] > intrinsic_dim)
+        if must_span and is_flat.any():
+            first = int(np.flatnonzero(is_flat)[0])
+            rank = int(np.count_nonzero(values[first] > rounding[first]))
+            name = here[first] if names is None else names[here[first]]
+            raise ValueError(
+                f"the {count[first]} neighbours of point {name} span {rank} of "
+                f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
+                "tangent_neighbors, or lower intrinsic_dim or n_components"
+            )
+        if lift is not None and lifted is not None:
+            lift[some] = lifted
+            lift[some][is_flat] = 0
+        vectors[some], singular_values[some] = bases, values
+
+    def handle(block: slice) -> None:
+        members, counts = gather(chosen[block])
+        if device is not None:
+            all_members[block], all_counts[block] = members, counts
+            return
+        for part in cut(len(members), n_together):
+            some = slice(block.start + part.start, block.start + part.stop)
+            keep(some, members[part], counts[part])
+
+    # Finding members takes workspace for all points; what follows wants to stay in the cache, or
+    # goes to a device in large pieces.
     fit = fit_neighborhoods if device is None else device.fit_neighborhoods
     most_values = _CHUNK_VALUES if device is None else device.most_values
     n_together = max(most_values // ((tangent_neighbors + 1) * n_features), 1)
+    if device is not None:
+        all_members = np.empty((len(chosen), tangent_neighbors + 1), dtype=np.int32)
+        all_counts = np.empty(len(chosen), dtype=np.int32)
     run_blocks(
         handle,
-        cut(len(chosen), max(512, len(chosen) // (64 if device is None else 8))),
+        cut(len(chosen), max(512, len(chosen) // 64)),
         n_jobs=n_jobs,
         description="frames",
         unit="points",
         progress=progress,
     )
+    if device is not None:
+        for some in cut(len(chosen), n_together):
+            keep(some, all_members[some], all_counts[some])
     if is_smooth:
         vectors = _mean_planes(vectors, graph, n_jobs)
         if nodes is not None:
