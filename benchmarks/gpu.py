@@ -120,11 +120,8 @@ def landmarks():
         "error |",
         "|" + " --- |" * 7,
     ]
-    for n_points, n_landmarks, is_compared in (
-        (1_000_000, 100, True),
-        (1_000_000, 1000, True),
-        (10_000_000, 100, False),
-    ):
+    sizes = ((1_000_000, 1000, True), (1_000_000, 100, True), (10_000_000, 100, False))
+    for n_points, n_landmarks, is_compared in sizes[: int((sys.argv[2:] or [3])[0])]:
         sheet = swiss_roll(n_points, hole=0.4)
         points = sheet.points.astype(np.float32)
         repeats = 2 if n_points <= 1_000_000 else 1

@@ -274,7 +274,8 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
       const bool is_visit = round < n_rounds;
       const int from = is_visit ? space.rounds[round] : 0;
       const int count = is_visit ? space.rounds[round + 1] - from : n;
-      // Again as long as it helps: a parent may have been visited in the same round.
+      // Again as long as it helps: a parent may have been visited in the same round. With one lane
+      // that is rare, and left for the end.
       bool is_better = true;
       while (is_better) {
         is_better = false;
@@ -321,7 +322,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
           if (found) is_better = true;
         }
         __threadfence_block();
-        is_better = __syncthreads_or(is_better) && is_visit;
+        is_better = __syncthreads_or(is_better) && is_visit && LANES > 1;
       }
       if (!is_visit || round + 1 == n_rounds) {
         if (thread == 0) n_unfolded = 0;

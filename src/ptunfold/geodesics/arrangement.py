@@ -54,8 +54,13 @@ def merge_copies(connection: Connection) -> tuple[Connection, IntArray]:
 
     Returns the merged connection and the node in it that stands for each node.
     """
+    graph = connection.graph
     # No length may vanish when it is added to a distance; such edges join copies of a point.
-    farthest = _lengths_from(connection.graph, 0).max()
+    if graph.n_edges:
+        longest_path = graph.n_points * graph.lengths.max()
+        if graph.lengths.min() > 4 * np.finfo(np.float64).eps * longest_path:
+            return connection, np.arange(graph.n_points)
+    farthest = _lengths_from(graph, 0).max()
     return _merge_copies(connection, 4 * np.finfo(np.float64).eps * farthest)
 
 

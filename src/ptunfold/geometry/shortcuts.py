@@ -72,6 +72,7 @@ def find_shortcuts(
     mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
     most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
     counts = np.empty(len(edges), dtype=np.int64)
+    reverse = graph.reverse  # found once, and not by every thread
 
     def handle(block: slice) -> None:
         count_detours(
@@ -79,7 +80,7 @@ def find_shortcuts(
             graph.indices,
             graph.lengths,
             graph.tails,
-            graph.reverse,
+            reverse,
             edges[block],
             longest[block],
             most_ways + 1,
@@ -95,6 +96,8 @@ def find_shortcuts(
         progress=progress,
     )
     few = edges[counts <= most_ways]
+    if not len(few):
+        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
     tails, heads = graph.tails[few].astype(np.int64), graph.indices[few].astype(np.int64)
     # Without a longer way around there is nothing to cut short.
     labels = component_labels(without_edges(graph, tails, heads))
@@ -104,16 +107,23 @@ def find_shortcuts(
 
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     """Return the graph without some of its edges."""
-    n_points = np.int64(graph.n_points)
-    keys = graph.tails * n_points + graph.indices
-    dropped = np.concatenate((tails * n_points + heads, heads * n_points + tails))
-    return subgraph(graph, ~np.isin(keys, dropped))
+    is_kept = np.ones(graph.n_edges, dtype=bool)
+    for places, is_there in (_find_edges(graph, tails, heads), _find_edges(graph, heads, tails)):
+        is_kept[places[is_there]] = False
+    return subgraph(graph, is_kept)
 
 
 def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges the graph has, (n_edges,)."""
+    return _find_edges(graph, tails, heads)[1]
+
+
+def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray, BoolArray]:
+    """Find where edges stand in a graph, and whether they do."""
+    if not graph.n_edges:
+        return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
     n_points = np.int64(graph.n_points)
     keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
     # The edges of a graph are sorted.
-    places = np.minimum(np.searchsorted(keys, wanted), max(len(keys) - 1, 0))
-    return keys[places] == wanted if len(keys) else np.zeros(len(wanted), dtype=bool)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return places, keys[places] == wanted
