@@ -309,6 +309,11 @@ def test_a_page_to_explore(frame, tmp_path):
     wrong = run("embed", source, "-o", tmp_path / "b.csv", "--explore", tmp_path / "page.pdf")
     assert wrong.exit_code == 1
     assert "call it" in wrong.stderr
+    for own in ("ptu1", "local distortion", "y"):
+        assert run(*words, "--force", "--explore", page, "--color", own).exit_code == 0
+        assert stored(page)["color"] == own
+    wrong = run(*words, "--force", "--explore", tmp_path / "nowhere" / "page.html")
+    assert "there is no folder" in wrong.stderr
     wrong = run(*words, "--force", "--explore", page, "--color", "nothing")
     assert wrong.exit_code == 1
     assert "there is no column nothing" in wrong.stderr
@@ -363,6 +368,9 @@ def test_report(frame, tmp_path):
         assert line in told.stdout
     report = json.loads(run(*words, "--force", "--json").stdout)["report"]
     assert 0 < report["local distortion, median"] < 1
+    frame = pd.read_csv(source)[["x", "y", "z"]].to_numpy()
+    scores = PTU().fit(frame).scores()["local distortion"]
+    assert report["local distortion, worst twentieth"] == pytest.approx(np.quantile(scores, 0.95))
     median = report["local distortion, median"]
     assert median < report["local distortion, worst twentieth"]
     assert report["two-sided"] is True

@@ -1,5 +1,6 @@
 """The explorer's page, in a real browser, opened from a file with the network refused."""
 
+import base64
 import csv
 import io
 import os
@@ -32,7 +33,10 @@ def browser():
         if os.environ.get("PTUNFOLD_BROWSER") == "required":
             pytest.fail(reason)
         pytest.skip(reason)
-    playwright = pytest.importorskip("playwright.sync_api")
+    if os.environ.get("PTUNFOLD_BROWSER") != "required":
+        pytest.importorskip("playwright.sync_api")
+    from playwright import sync_api as playwright
+
     with playwright.sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=found, args=OPTIONS)
         yield browser
@@ -131,6 +135,37 @@ def shade(tab, view):
     }""",
         view,
     )
+
+
+def pixels(tab, view, layer):
+    """The pixels of a layer of a view, the points or what lies over them, (height, width, 4)."""
+    wide, high, data = tab.evaluate(
+        """([name, layer]) => {
+        const view = ptunfold.explorer.views[name];
+        view.drawNow();
+        const canvas = document.createElement("canvas");
+        Object.assign(canvas, { width: view[layer].width, height: view[layer].height });
+        const pen = canvas.getContext("2d");
+        pen.drawImage(view[layer], 0, 0);
+        const { data } = pen.getImageData(0, 0, canvas.width, canvas.height);
+        let text = "";
+        for (let i = 0; i < data.length; i += 32768) {
+          text += String.fromCharCode(...data.subarray(i, i + 32768));
+        }
+        return [canvas.width, canvas.height, btoa(text)];
+    }""",
+        [view, layer],
+    )
+    return np.frombuffer(base64.b64decode(data), np.uint8).reshape(high, wide, 4)
+
+
+def near(tab, view, layer, point, reach=12):
+    """The pixels of a layer around a point."""
+    x, y = np.reshape(tab.evaluate(f"ptunfold.screen('{view}')"), (-1, 3))[point, :2]
+    dense = tab.evaluate("ptunfold.explorer.views.left.dense")
+    x, y, reach = round(x * dense), round(y * dense), round(reach * dense)
+    picture = pixels(tab, view, layer)
+    return picture[max(y - reach, 0) : y + reach + 1, max(x - reach, 0) : x + reach + 1]
 
 
 def click(tab, place):
@@ -522,3 +557,268 @@ def test_shows_itself_in_a_notebook(browser, page, tmp_path):
     frame.locator('html[data-ready="yes"]').wait_for(state="attached")
     assert frame.locator("#title").inner_text() == "S with a hole"
     tab.close()
+
+
+def test_what_is_pointed_at_is_ringed_in_both_views(opened, page):
+    tab = opened(page)
+    tab.evaluate("ptunfold.explorer.hover(40)")
+    for view in ("left", "right"):
+        assert near(tab, view, "over", 40)[..., 3].max() > 200
+    tab.evaluate("ptunfold.explorer.hover(-1)")
+    for view in ("left", "right"):
+        clear = False
+        for _ in range(10):  # a canvas may be read a frame late
+            clear = clear or not pixels(tab, view, "over")[..., 3].any()
+        assert clear
+    assert tab.locator("#card").get_attribute("data-id") == "-1"
+
+
+def test_selection_fades_the_rest_in_both_views(opened, page):
+    tab = opened(page)
+    before = {view: pixels(tab, view, "canvas") for view in ("left", "right")}
+    tab.evaluate("ptunfold.select([40])")
+    for view in ("left", "right"):
+        after = pixels(tab, view, "canvas")
+        inked = (before[view][..., :3] < 250).any(axis=2)
+        assert after[inked][:, :3].mean() > before[view][inked][:, :3].mean() + 40
+        assert near(tab, view, "canvas", 40, 1)[..., :3].min() < 160  # as dark as it was
+
+
+def test_control_adds_to_the_selection(opened, page):
+    tab = opened(page)
+    places = screen(tab, "right")
+    tab.keyboard.press("r")
+
+    def drag(low, high):
+        tab.mouse.move(*low)
+        tab.mouse.down()
+        tab.mouse.move(*high, steps=3)
+        tab.mouse.up()
+
+    def within(low, high):
+        return set(np.flatnonzero(((places > low) & (places < high)).all(axis=1)).tolist())
+
+    one = (places.min(axis=0) - 5, places.min(axis=0) + 60)
+    two = (places.max(axis=0) - 60, places.max(axis=0) + 5)
+    drag(*one)
+    tab.keyboard.down("Control")
+    drag(*two)
+    tab.keyboard.up("Control")
+    assert set(tab.evaluate("ptunfold.selection()")) == within(*one) | within(*two)
+    drag(*two)
+    assert set(tab.evaluate("ptunfold.selection()")) == within(*two)
+
+
+def test_scale_and_legend_go_the_same_way(opened, page, sheet):
+    data, _ = sheet
+    tab = opened(page)
+    low, high = tab.locator("#legend .ends span").all_inner_texts()
+    assert float(low) < float(high)
+    assert float(high) == pytest.approx(np.quantile(data.color, 0.99), rel=0.01)
+    tints = np.reshape(tab.evaluate("Array.from(ptunfold.explorer.tints)"), (-1, 4))
+    # The scale goes from dark violet to yellow.
+    order = np.argsort(data.color)
+    assert tints[order[:20], 1].mean() < 40 < 180 < tints[order[-20:], 1].mean()
+    assert tints[order[:20], 2].mean() > tints[order[-20:], 2].mean()
+
+
+def test_rare_values_gaps_and_many_kinds(opened, sheet):
+    _, model = sheet
+    rare = np.zeros(1500)
+    rare[7] = 1
+    holes = np.arange(1500.0)
+    holes[3] = np.nan
+    columns = {
+        "rare": rare,
+        "holes": holes,
+        "kinds": [f"k{point % 10}" for point in range(1500)],
+        "year": 2019 + np.arange(1500) % 5,
+        "stamp": 1_700_000_000 + np.arange(1500),
+    }
+    tab = opened(model.explore(columns=columns))
+
+    def tints(name):
+        tab.select_option("#colour", name)
+        return np.reshape(tab.evaluate("Array.from(ptunfold.explorer.tints)"), (-1, 4))[:, :3]
+
+    assert (tints("rare")[7] != tints("rare")[8]).any()
+    assert (tints("holes")[3] == 150).all()
+    assert "grey: no value" in tab.locator("#legend").inner_text()
+    assert len(np.unique(tints("kinds"), axis=0)) == 10
+    tab.select_option("#colour", "year")
+    assert tab.locator("#legend .ends span").all_inner_texts() == ["2019", "2023"]
+    tab.evaluate("ptunfold.explorer.hover(9)")
+    lines = tab.locator("#card").inner_text().split("\n")
+    assert lines[lines.index("stamp") + 1] == "1700000009"
+    assert lines[lines.index("kinds") + 1] == "k9"
+    tab.evaluate("ptunfold.select([3, 9])")
+    with tab.expect_download() as waiting:
+        tab.click("#csv")
+    rows = list(csv.DictReader(io.StringIO(waiting.value.path().read_text(), newline="")))
+    assert rows[0]["holes"] == ""
+    assert rows[1]["stamp"] == "1700000009"
+
+
+def test_words_are_quoted_in_the_table(opened, sheet):
+    _, model = sheet
+    words = ['say "hi", twice', "two\nlines", "plain"]
+    tab = opened(model.explore(columns={"word": [words[point % 3] for point in range(1500)]}))
+    tab.evaluate("ptunfold.select([0, 1, 2])")
+    with tab.expect_download() as waiting:
+        tab.click("#csv")
+    text = waiting.value.path().read_bytes().decode()
+    assert [row["word"] for row in csv.DictReader(io.StringIO(text, newline=""))] == words
+
+
+def test_theme_repaints_the_views(opened, page):
+    tab = opened(page)
+    light = pixels(tab, "right", "canvas")[0, 0, :3]
+    tab.click("#theme")
+    dark = pixels(tab, "right", "canvas")[0, 0, :3]
+    assert light.min() > 250
+    assert dark.max() < 40
+
+
+def test_two_directions_and_a_path_that_bends(opened):
+    roll = swiss_roll(800, noise=0.01)
+    model = PTU(step="chord", tangent="pca", denoise=0).fit(roll.points)
+    tab = opened(model.explore())
+    path = model.path(3, 700)
+    tab.evaluate("ptunfold.explorer.setEnds(3, 700)")
+    gap = abs(path.forward - path.backward) / path.distance
+    shown = tab.locator("#gap").inner_text()
+    assert float(shown.removesuffix(" %")) / 100 == pytest.approx(gap, rel=0.1)
+    ptu = float(tab.locator("#ptu").inner_text())
+    assert ptu == pytest.approx(path.distance, rel=1e-4)
+    drawn = tab.locator("#plane .done").get_attribute("points").split()
+    places = np.array([[float(x) for x in place.split(",")] for place in drawn])
+    # As Python has it, turned so that the chord lies level, and larger.
+    expected = np.linalg.norm(np.diff(path.points, axis=0), axis=1)
+    found = np.linalg.norm(np.diff(places, axis=0), axis=1)
+    np.testing.assert_allclose(found / found.sum(), expected / expected.sum(), atol=2e-3)
+    assert np.ptp(places[:, 1]) > 1
+    # The slider moves the mark in the views too.
+    before = pixels(tab, "right", "over")
+    tab.locator("#edge").focus()
+    tab.locator("#edge").press("Home")
+    assert (pixels(tab, "right", "over") != before).any()
+    tab.keyboard.press("Escape")
+    assert tab.evaluate("ptunfold.explorer.path") is None
+    assert tab.locator("#lengths").is_hidden()
+
+
+def test_ends_that_are_no_points(opened, page):
+    tab = opened(page)
+    tab.fill("#from", "5")
+    for wrong in ("99999", "-5", "2.5"):
+        tab.fill("#to", wrong)
+        tab.press("#to", "Enter")
+        assert "points 0 to 1499" in tab.locator("#hint").inner_text()
+    assert tab.evaluate("[ptunfold.unfold(0, 99999), ptunfold.unfold(-1, 3)]") == [None, None]
+    tab.fill("#to", "5")
+    tab.press("#to", "Enter")
+    assert tab.locator("#play").is_disabled()
+    assert tab.locator("#ptu").inner_text() == "0"
+    tab.fill("#from", "")
+    tab.press("#from", "Enter")
+    places = screen(tab, "right")
+    point = alone(places, 1, tab.locator("#right").bounding_box())[0]
+    click(tab, places[point])
+    assert tab.evaluate("ptunfold.explorer.ends") == [point, 5]
+    tab.focus("#from")
+    tab.keyboard.press("r")  # a letter into a field is no command
+    assert tab.locator("input[value=look]").is_checked()
+
+
+def test_wheel_zooms_with_any_tool_and_there_is_a_way_back(opened, page):
+    tab = opened(page)
+    start = {view: screen(tab, view) for view in ("left", "right")}
+    for tool in ("v", "l"):
+        tab.keyboard.press(tool)
+        for view in ("left", "right"):
+            before = screen(tab, view)
+            box = tab.locator(f"#{view}").bounding_box()
+            tab.mouse.move(box["x"] + 200, box["y"] + 200)
+            tab.mouse.wheel(0, -300)
+            tab.wait_for_timeout(100)
+            assert np.ptp(screen(tab, view), axis=0).max() > 1.05 * np.ptp(before, axis=0).max()
+    tab.click("#whole")
+    for view in ("left", "right"):
+        np.testing.assert_allclose(screen(tab, view), start[view], atol=0.5)
+
+
+def test_size_of_the_points(opened, page):
+    tab = opened(page)
+    before = shade(tab, "right")
+    tab.locator("#dot").fill("14")
+    assert shade(tab, "right") > 1.5 * before
+
+
+def test_embedding_keeps_its_proportions(opened, page, sheet):
+    _, model = sheet
+    places = screen(opened(page), "right")
+    found, wanted = np.ptp(places, axis=0), np.ptp(model.embedding_, axis=0)
+    assert found[0] / found[1] == pytest.approx(wanted[0] / wanted[1], rel=1e-3)
+
+
+def test_dense_screens(browser, page, tmp_path):
+    page.save(tmp_path / "page.html")
+    context = browser.new_context(
+        viewport={"width": 1280, "height": 720}, device_scale_factor=2, offline=True
+    )
+    tab = context.new_page()
+    tab.goto((tmp_path / "page.html").as_uri())
+    tab.evaluate("ptunfold.ready")
+    width = tab.evaluate("ptunfold.explorer.views.right.canvas.width")
+    assert width == 2 * round(tab.evaluate("ptunfold.explorer.views.right.width"))
+    tab.evaluate("ptunfold.explorer.hover(40)")
+    assert near(tab, "right", "over", 40)[..., 3].max() > 200
+    context.close()
+
+
+def test_four_components(opened):
+    points = np.random.default_rng(0).standard_normal((300, 5))
+    model = PTU(4, n_neighbors=12).fit(points)
+    tab = opened(model.explore())
+    seen = np.reshape(tab.evaluate("Array.from(ptunfold.explorer.views.right.positions)"), (-1, 3))
+    off = seen - seen.mean(axis=0)
+    wanted = model.embedding_[:, :3] - model.embedding_[:, :3].mean(axis=0)
+    scale = np.linalg.norm(wanted) / np.linalg.norm(off)
+    np.testing.assert_allclose(scale * off, wanted, atol=1e-4 * np.abs(wanted).max())
+
+
+def test_pictures_on_the_embedding(opened):
+    images = np.random.default_rng(0).random((200, 6, 6))
+    points = np.random.default_rng(1).random((200, 2))
+    model = PTU().fit(points)
+    tab = opened(model.explore(images=images))
+    inked = pixels(tab, "right", "over")[..., 3] > 0
+    assert 0.05 < inked.mean() < 0.9
+    # Pointing at a picture means its point, also off the middle.
+    left, top, wide, tall, point = tab.evaluate("ptunfold.explorer.images.boxes[3]")
+    box = tab.locator("#right").bounding_box()
+    tab.mouse.move(box["x"] + left + 0.9 * wide, box["y"] + top + 0.9 * tall)
+    tab.wait_for_selector(f'#card[data-id="{point}"]')
+    tab.mouse.move(10, 10)
+    tab.evaluate("ptunfold.select([150])")
+    faint = pixels(tab, "right", "over")[..., 3]
+    assert tab.evaluate("ptunfold.explorer.images.boxes[0][4]") == 150
+    assert np.median(faint[faint > 0]) < 100
+    tab.evaluate("ptunfold.select([])")
+    tab.click("#pictures")
+    assert not pixels(tab, "right", "over")[..., 3].any()
+    assert "x0" in tab.locator("#colour option").all_inner_texts()
+
+
+def test_far_from_the_origin(opened):
+    data = s_with_hole(400)
+    model = PTU().fit(data.points)
+    far = PTU().fit(data.points + [5e5, 5e6, 0])
+    chords, seen = [], []
+    for one in (model, far):
+        tab = opened(one.explore())
+        tab.evaluate("ptunfold.explorer.setEnds(3, 4)")
+        chords.append(float(tab.locator("#chord").inner_text()))
+        seen.append(tab.evaluate("Array.from(ptunfold.explorer.views.left.positions)"))
+    assert chords[1] == pytest.approx(chords[0], rel=1e-4)
+    np.testing.assert_allclose(seen[1], seen[0], atol=1e-5)

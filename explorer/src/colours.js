@@ -12,36 +12,53 @@ const KINDS = [
 export const GAP = [150, 150, 150];
 export const css = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
 
-export function along(share) {
-  const at = Math.min(Math.max(share, 0), 1) * (SCALE.length - 1);
+// A place on the scale, without the end that the background swallows.
+export function along(share, isDark) {
+  const [start, stop] = isDark ? [0.14, 1] : [0, 0.94];
+  const at = (start + Math.min(Math.max(share, 0), 1) * (stop - start)) * (SCALE.length - 1);
   const k = Math.min(Math.floor(at), SCALE.length - 2);
   return SCALE[k].map((low, i) => low + (at - k) * (SCALE[k + 1][i] - low));
 }
 
-export const kind = (code) => (code < 0 ? GAP : KINDS[code % KINDS.length]);
-export const bar = () => `linear-gradient(90deg, ${SCALE.map(css).join(", ")})`;
+// The colour of one of `count` kinds: more than the palette has lie along the scale.
+export function kind(code, count, isDark) {
+  if (code < 0) return GAP;
+  return count <= KINDS.length ? KINDS[code] : along(code / (count - 1), isDark);
+}
+
+export const bar = (isDark) =>
+  `linear-gradient(90deg, ${Array.from({ length: 9 }, (_, k) => css(along(k / 8, isDark))).join(", ")})`;
 
 // The values that the ends of the scale stand for: all but the outermost hundredths.
 export function range(values) {
   const sample = [];
+  let low = Infinity, high = -Infinity;
   const stride = Math.max(1, Math.floor(values.length / 20000));
-  for (let i = 0; i < values.length; i += stride) if (Number.isFinite(values[i])) sample.push(values[i]);
-  if (!sample.length) return [NaN, NaN];
+  for (let i = 0; i < values.length; i++) {
+    if (!Number.isFinite(values[i])) continue;
+    if (i % stride === 0) sample.push(values[i]);
+    if (values[i] < low) low = values[i];
+    if (values[i] > high) high = values[i];
+  }
+  if (low > high) return [NaN, NaN];
   sample.sort((a, b) => a - b);
   const at = (share) => sample[Math.round(share * (sample.length - 1))];
-  return sample.length < 50 ? [at(0), at(1)] : [at(0.01), at(0.99)];
+  // Few points, or few that differ from the rest: all of them.
+  return sample.length < 50 || at(0.01) === at(0.99) ? [low, high] : [at(0.01), at(0.99)];
 }
 
 // Write red, green and blue of every point into `tints` (four bytes a point; the last is not ours).
-export function paint(column, tints) {
+export function paint(column, tints, isDark) {
   const { values, labels } = column;
   const [low, high] = labels ? [0, 0] : column.range;
-  const table = Array.from({ length: 256 }, (_, i) => along(i / 255).map(Math.round));
+  const table = labels
+    ? labels.map((_, code) => kind(code, labels.length, isDark).map(Math.round))
+    : Array.from({ length: 256 }, (_, i) => along(i / 255, isDark).map(Math.round));
   const scale = high > low ? 255 / (high - low) : 0;
   for (let i = 0, at = 0; i < values.length; i++, at += 4) {
     const value = values[i];
     let colour = GAP;
-    if (labels) colour = kind(value);
+    if (labels) colour = table[value] ?? GAP;
     else if (Number.isFinite(value)) colour = table[Math.min(Math.max(Math.round((value - low) * scale), 0), 255)];
     tints[at] = colour[0];
     tints[at + 1] = colour[1];

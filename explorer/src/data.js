@@ -1,7 +1,7 @@
 // The arrays that the page carries: gzipped, in base64, each in a script element of its own.
 
 const KINDS = {
-  float32: Float32Array, int32: Int32Array, int16: Int16Array,
+  float32: Float32Array, float64: Float64Array, int32: Int32Array, int16: Int16Array,
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
 };
 
@@ -19,7 +19,9 @@ async function array(entry) {
   if (!entry.low) return raw;
   // Whole numbers for a range of values: one range for each column, the last number for a gap.
   const width = entry.low.length;
-  const values = new Float32Array(raw.length);
+  // Far from zero 32 bits would lose what the range keeps.
+  const isFar = entry.low.some((low, k) => Math.abs(low) > 1000 * 65534 * entry.unit[k]);
+  const values = new (isFar ? Float64Array : Float32Array)(raw.length);
   const gap = 65535;
   for (let i = 0; i < raw.length; i++) {
     const column = i % width;

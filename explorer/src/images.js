@@ -26,7 +26,8 @@ export class Images {
   }
 
   // Draw as many as have room beside each other, the first come the first served.
-  scatter(view, pen) {
+  // Where some are chosen, they come first, and the others are faint.
+  scatter(view, pen, chosen, nChosen) {
     const wide = 40;
     const tall = (wide * this.height) / this.width;
     const placed = new Map(); // by cells of the size of an image, of which each holds at most one
@@ -41,13 +42,25 @@ export class Images {
     };
     const seen = view.screen;
     pen.imageSmoothingEnabled = false;
-    for (let i = 0; i < view.n; i++) {
+    this.boxes = [];
+    const put = (i) => {
       const x = seen[3 * i], y = seen[3 * i + 1];
-      if (!(x >= 0 && x < view.width && y >= 0 && y < view.height)) continue;
+      if (!(x >= 0 && x < view.width && y >= 0 && y < view.height)) return;
       const column = Math.floor(x / wide), row = Math.floor(y / tall);
-      if (!isFree(x, y, column, row)) continue;
+      if (!isFree(x, y, column, row)) return;
       placed.set(`${column} ${row}`, [x, y]);
+      pen.globalAlpha = nChosen && !chosen[i] ? 0.2 : 1;
       pen.drawImage(this.canvas(i), x - wide / 2, y - tall / 2, wide, tall);
-    }
+      this.boxes.push([x - wide / 2, y - tall / 2, wide, tall, i]);
+    };
+    for (let i = 0; i < view.n; i++) if (nChosen && chosen[i]) put(i);
+    for (let i = 0; i < view.n; i++) if (!nChosen || !chosen[i]) put(i);
+    pen.globalAlpha = 1;
+  }
+
+  // The point whose picture is at a place, or -1.
+  pick(x, y) {
+    const box = this.boxes?.find(([left, top, wide, tall]) => x >= left && x < left + wide && y >= top && y < top + tall);
+    return box ? box[4] : -1;
   }
 }

@@ -1,5 +1,5 @@
 // The page: two views of the same points, linked, and a path between any two of them.
-import { bar, css, kind, paint, range } from "./colours.js";
+import { along, bar, css, kind, paint, range } from "./colours.js";
 import { load } from "./data.js";
 import { Images } from "./images.js";
 import { digits, PathPanel } from "./panel.js";
@@ -14,14 +14,16 @@ const MOST_ON_CARD = 60;
 
 function trouble(error) {
   $("trouble").hidden = false;
-  $("trouble").textContent = `The page cannot be shown: ${error.message}`;
+  const isBlind = /webgl/i.test(error.message);
+  const remedy = isBlind ? "this browser draws no WebGL; switch hardware acceleration on, or take another browser" : error.message;
+  $("trouble").textContent = `The page cannot be shown: ${remedy}`;
   throw error;
 }
 
 // Every `width`-th number, from `start`.
 function everyNth(values, start, width) {
   if (width === 1) return values;
-  const column = new Float32Array(values.length / width);
+  const column = new values.constructor(values.length / width);
   for (let i = 0; i < column.length; i++) column[i] = values[i * width + start];
   return column;
 }
@@ -59,6 +61,7 @@ class Explorer {
         ...on, isFlat: width < 3, decorate: (view, pen) => this.decorate(view, pen),
       }),
     };
+    this.views.right.pickAbove = (x, y) => (this.images && $("pictures").checked ? this.images.pick(x, y) : -1);
     this.panel = new PathPanel(this.n, {
       onEnds: (from, to) => this.setEnds(from, to),
       onEdge: () => this.redecorate(),
@@ -107,8 +110,10 @@ class Explorer {
     $("csv").addEventListener("click", () => this.saveTable());
     $("png").addEventListener("click", () => this.savePicture());
     $("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
+    $("whole").addEventListener("click", () => Object.values(this.views).forEach((view) => view.reset()));
     document.addEventListener("keydown", (event) => {
-      if (event.ctrlKey || event.metaKey || event.altKey || event.target.matches("input[type=number], select")) return;
+      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if (event.target.matches("input[type=number], select") && event.key !== "Escape") return;
       const act = {
         Escape: () => this.clear(), v: () => this.setTool("look"), r: () => this.setTool("rectangle"),
         l: () => this.setTool("lasso"), t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
@@ -125,6 +130,7 @@ class Explorer {
   setTheme(theme) {
     this.theme = document.documentElement.dataset.theme = theme;
     this.look();
+    if (this.colour) this.colourBy(this.colour);
   }
 
   look() {
@@ -137,7 +143,7 @@ class Explorer {
     $("colour").selectedIndex = this.columns.indexOf(column);
     this.colour = column;
     if (!column.labels) column.range ??= range(column.values);
-    paint(column, this.tints);
+    paint(column, this.tints, this.theme === "dark");
     this.showLegend(column);
     for (const view of Object.values(this.views)) view.recolour();
   }
@@ -147,21 +153,32 @@ class Explorer {
     legend.replaceChildren();
     const add = (kindOf, text, parent = legend) => Object.assign(parent.appendChild(document.createElement(kindOf)), { textContent: text });
     add("div", column.name);
+    const isDark = this.theme === "dark";
+    const hasGaps = column.values.some((value) => (column.labels ? value < 0 : Number.isNaN(value)));
     if (column.labels) {
       const list = add("ul", "");
       column.labels.slice(0, MOST_KINDS).forEach((label, code) => {
         const item = add("li", "", list);
-        add("i", "", item).style.background = css(kind(code));
+        add("i", "", item).style.background = css(kind(code, column.labels.length, isDark));
         item.append(label);
       });
       if (column.labels.length > MOST_KINDS) add("li", `and ${column.labels.length - MOST_KINDS} more`, list);
+      if (hasGaps) add("div", "grey: no value");
+      return;
+    }
+    const [low, high] = column.range;
+    if (hasGaps) add("div", "grey: no value");
+    if (low === high) {
+      add("div", `${digits(low)} everywhere`);
       return;
     }
     add("div", "").className = "bar";
-    legend.lastChild.style.background = bar();
+    legend.lastChild.style.background = bar(isDark);
     const ends = add("div", "");
     ends.className = "ends";
-    for (const value of column.range) add("span", Number.isFinite(value) ? Number(value.toPrecision(3)).toString() : "no values", ends);
+    // As many digits as tell the ends apart.
+    const count = Math.min(Math.max(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low))) + 3, 3), 15);
+    for (const value of [low, high]) add("span", Number.isFinite(value) ? digits(value, count) : "no values", ends);
   }
 
   hover(id) {
@@ -199,7 +216,8 @@ class Explorer {
 
   pick(id) {
     const [from, to] = this.ends;
-    if (from < 0 || to >= 0) this.setEnds(id, -1);
+    if (from < 0 && to >= 0) this.setEnds(id, to);
+    else if (from < 0 || to >= 0) this.setEnds(id, -1);
     else this.setEnds(from, id);
   }
 
@@ -260,7 +278,7 @@ class Explorer {
 
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
-    if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen);
+    if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen, this.chosen, this.nChosen);
     const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
     const at = (id) => [seen[3 * id], seen[3 * id + 1]];
     const line = (ids, colour, width) => {
@@ -293,7 +311,32 @@ class Explorer {
     download(table(ids, this.columns), `${this.meta.file_name}.csv`);
   }
 
+  drawLegend(pen, x, y) {
+    const isDark = this.theme === "dark";
+    const { labels, range: ends } = this.colour;
+    const write = (text, at) => {
+      pen.fillStyle = this.pens.text;
+      pen.fillText(text, at, y + 26);
+    };
+    if (labels) {
+      labels.slice(0, MOST_KINDS).forEach((label, code) => {
+        pen.fillStyle = css(kind(code, labels.length, isDark));
+        pen.fillRect(x, y + 16, 10, 10);
+        write(label, x + 14);
+        x += 26 + pen.measureText(label).width;
+      });
+      return;
+    }
+    for (let k = 0; k < 180; k++) {
+      pen.fillStyle = css(along(k / 179, isDark));
+      pen.fillRect(x + k, y, 1.5, 10);
+    }
+    write(digits(ends[0], 4), x);
+    write(digits(ends[1], 4), x + 190 - pen.measureText(digits(ends[1], 4)).width);
+  }
+
   savePicture() {
+    this.hover(-1);
     const { left, right } = this.views;
     const dense = left.dense;
     const picture = Object.assign(document.createElement("canvas"), {
@@ -309,6 +352,11 @@ class Explorer {
     pen.font = "13px system-ui, sans-serif";
     pen.fillText(`${this.meta.title}: ${this.meta.input_title}`, 12, 20);
     pen.fillText(`embedding, coloured by ${this.colour.name}`, left.width + 12, 20);
+    if (this.path) {
+      const { distance, graph } = this.path;
+      pen.fillText(`path ${this.ends.join(" – ")}: ${digits(distance, 5)} unfolded, ${digits(graph, 5)} along the graph`, left.width + 12, 40);
+    }
+    this.drawLegend(pen, 12, left.height - 34);
     picture.toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
   }
 }

@@ -4,7 +4,13 @@ import { inPlane } from "./paths.js";
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
 
-export const digits = (value) => (Number.isFinite(value) ? Number(value.toPrecision(6)).toString() : "–");
+// A number for people: whole ones in full.
+export function digits(value, count = 6) {
+  if (Number.isNaN(value) || value === undefined) return "–";
+  return Number.isSafeInteger(value) || !Number.isFinite(value) ? String(value) : Number(value.toPrecision(count)).toString();
+}
+
+const length = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : "–");
 
 export class PathPanel {
   // `onEnds(from, to)` is called when ends are typed, `onEdge()` when the slider moves.
@@ -13,14 +19,25 @@ export class PathPanel {
     for (const name of ["from", "to"]) {
       $(name).max = nPoints - 1;
       $(name).addEventListener("change", () => {
-        const read = (id) => ($(id).value === "" ? -1 : Math.min(Math.max(Math.round($(id).value), 0), nPoints - 1));
-        onEnds(read("from"), read("to"));
+        const read = (id) => ($(id).value === "" ? -1 : Number($(id).value));
+        const ends = [read("from"), read("to")];
+        const isFine = ends.every((end, k) => Number.isInteger(end) && end < nPoints && (end >= 0 || $(["from", "to"][k]).value === ""));
+        if (isFine) onEnds(...ends);
+        else this.say(`There are points 0 to ${nPoints - 1}.`);
       });
     }
-    $("edge").addEventListener("input", () => this.show(Number($("edge").value)));
+    $("edge").addEventListener("input", () => {
+      this.stop();
+      this.show(Number($("edge").value));
+    });
     $("play").addEventListener("click", () => this.play());
     new ResizeObserver(() => this.show(this.edge)).observe($("plane"));
     this.edge = 0;
+  }
+
+  say(hint) {
+    $("hint").textContent = hint;
+    $("hint").hidden = !hint;
   }
 
   // Show a path, or why there is none.
@@ -29,16 +46,15 @@ export class PathPanel {
     this.path = path;
     $("from").value = from < 0 ? "" : from;
     $("to").value = to < 0 ? "" : to;
-    $("hint").textContent = hint;
-    $("hint").hidden = !hint;
+    this.say(hint);
     $("lengths").hidden = !path;
-    $("play").disabled = $("edge").disabled = !path;
+    $("play").disabled = $("edge").disabled = !path || path.nodes.length < 2;
     if (path) {
       this.flat = inPlane(path.places);
       const gap = Math.abs(path.forward - path.backward) / (path.distance || 1);
-      $("chord").textContent = chord === null ? "not stored" : digits(chord);
-      $("ptu").textContent = digits(path.distance);
-      $("graph").textContent = digits(path.graph);
+      $("chord").textContent = chord === null ? "not stored" : length(chord);
+      $("ptu").textContent = length(path.distance);
+      $("graph").textContent = length(path.graph);
       $("ratio").textContent = path.distance > 0 ? (path.graph / path.distance).toFixed(4) : "–";
       $("gap").textContent = gap < 1e-4 ? "< 0.01 %" : `${(100 * gap).toPrecision(2)} %`;
       $("edge").max = path.nodes.length - 1;
@@ -74,7 +90,7 @@ export class PathPanel {
     add("polyline", { class: "done", points: points(screen.slice(0, edge + 1)) });
     for (const [x, y] of [a, b]) add("circle", { class: "end", cx: x, cy: y, r: 4.5 });
     const soFar = Math.hypot(...this.path.places[edge]);
-    $("so-far").textContent = `edge ${edge} of ${this.path.nodes.length - 1}: ${digits(soFar)} straight, ${digits(this.path.along[edge])} along`;
+    $("so-far").textContent = `edge ${edge} of ${this.path.nodes.length - 1}: ${length(soFar)} straight, ${length(this.path.along[edge])} along`;
     this.onEdge();
   }
 

@@ -95,6 +95,8 @@ export class Connection {
 
   // Everything there is to say about the path between two points.
   unfold(from, to) {
+    const n = this.first.length - 1;
+    if (!(Number.isInteger(from) && Number.isInteger(to) && Math.min(from, to) >= 0 && Math.max(from, to) < n)) return null;
     const ways = this.shortest(from, to);
     if (ways === null) return null;
     const places = this.develop(ways);

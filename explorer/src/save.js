@@ -9,8 +9,10 @@ export function download(blob, name) {
 const quoted = (text) => (/[",\n\r]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text);
 
 // A number as short as its 32 bits allow.
-function written(value) {
-  if (!Number.isFinite(value)) return "";
+function written(value, isShort) {
+  if (Number.isNaN(value)) return "";
+  if (!Number.isFinite(value)) return value > 0 ? "inf" : "-inf";
+  if (!isShort) return String(value);
   for (let n = 1; n <= 9; n++) {
     const short = Number(value.toPrecision(n));
     if (Math.fround(short) === Math.fround(value)) return String(short);
@@ -24,7 +26,7 @@ export function table(ids, columns) {
   for (const id of ids) {
     const cells = columns.map(({ values, labels }) => {
       const value = values[id];
-      return labels ? (value < 0 ? "" : quoted(labels[value])) : written(value);
+      return labels ? (value < 0 ? "" : quoted(labels[value])) : written(value, values instanceof Float32Array);
     });
     lines.push([id, ...cells].join(","));
   }

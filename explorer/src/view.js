@@ -71,8 +71,11 @@ export class View {
       this.camera.position.set(1.5, -3.2, 1.7);
       this.camera.up.set(0, 0, 1);
     }
+    Object.assign(this.controls, { minZoom: 0.2, maxZoom: 5000, minDistance: 0.01, maxDistance: 20 });
     this.controls.addEventListener("change", () => this.draw());
     this.controls.update();
+    this.controls.saveState();
+    this.letDrag(true);
     this.listen();
     new ResizeObserver(() => this.resize()).observe(element);
     this.resize();
@@ -125,7 +128,21 @@ export class View {
       this.camera.fov = width >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / width);
     }
     this.camera.updateProjectionMatrix();
-    this.draw();
+    this.seen = null;
+    if (this.size) this.drawNow(); // a canvas that was resized is blank until then
+  }
+
+  // Back to where it was in the beginning.
+  reset() {
+    this.controls.reset();
+    this.resize();
+  }
+
+  // Whether the first button and one finger move the view; the wheel and two fingers always do.
+  letDrag(isMoving) {
+    const { controls, isFlat } = this;
+    controls.mouseButtons.LEFT = isMoving ? (isFlat ? MOUSE.PAN : MOUSE.ROTATE) : null;
+    controls.touches.ONE = isMoving ? (isFlat ? TOUCH.PAN : TOUCH.ROTATE) : null;
   }
 
   setLook(background, size) {
@@ -198,6 +215,8 @@ export class View {
 
   // The point that the pointer means, or -1: the nearest, and of those under it the foremost.
   pick(x, y) {
+    const above = this.pickAbove?.(x, y) ?? -1;
+    if (above >= 0) return above;
     const seen = this.screen;
     const reach = Math.max(0.5 * this.size, 1.5) ** 2;
     let best = -1, bestOff = NEAR_ENOUGH ** 2, bestDepth = Infinity;
@@ -234,7 +253,7 @@ export class View {
   setTool(tool) {
     this.tool = tool;
     this.element.classList.toggle("selects", tool !== "look");
-    this.controls.enabled = tool === "look";
+    this.letDrag(tool === "look");
   }
 
   listen() {
@@ -247,11 +266,15 @@ export class View {
     let wandered = 0; // farthest from the start: a lasso ends where it began and is no click
     // Before the controls hear of it: a drag that selects must not turn the view.
     element.addEventListener("pointerdown", (event) => {
-      if (event.button !== 0) return;
+      if (!event.isPrimary) {
+        start = null; // a second finger: this is no drag
+        this.stopDrag();
+      }
+      if (event.button !== 0 || !event.isPrimary) return;
       start = at(event);
       wandered = 0;
       this.dragging = this.tool !== "look" ? this.tool : event.shiftKey ? "lasso" : null;
-      this.controls.enabled = !this.dragging;
+      this.letDrag(!this.dragging);
       if (!this.dragging) return;
       element.setPointerCapture(event.pointerId);
       this.outline = [start];
@@ -291,13 +314,14 @@ export class View {
 
   stopDrag() {
     this.outline = this.dragging = null;
-    this.controls.enabled = this.tool === "look";
+    this.letDrag(this.tool === "look");
     this.redecorate();
   }
 
   onKey(event) {
     const way = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, 1], ArrowDown: [0, -1] }[event.key];
     const zoom = { "+": 1.25, "=": 1.25, "-": 0.8 }[event.key];
+    if (event.key === "Home" || event.key === "0") this.reset();
     if (!way && !zoom) return;
     event.preventDefault();
     const { camera, controls } = this;

@@ -80,12 +80,16 @@ def check_page(path: Path) -> None:
     """Check the name of a page, before the work starts."""
     if path.suffix.lower() not in (".html", ".htm"):
         raise ValueError(f"{path} has no ending of a page; call it {path.with_suffix('.html')}")
+    if not path.parent.is_dir():
+        raise ValueError(f"there is no folder {path.parent}; make it, or choose another place")
 
 
-def columns_of(table: Any, color: str | None, used: list[str]) -> dict[str, Any]:
+def columns_of(table: Any, color: str | None, used: list[str], n_components: int) -> dict[str, Any]:
     """Take the columns that say something about points beside the numbers that are embedded."""
     known = table.described
-    if color is not None and color not in {*known, *used}:
+    own = {"local distortion", "disagreement", "landmark", "component"}
+    own |= {f"ptu{place}" for place in range(n_components)}
+    if color is not None and color not in {*known, *used, *own}:
         raise ValueError(f"there is no column {color}; the columns are {', '.join(known)}")
     return {name: values for name, values in known.items() if name not in used}
 

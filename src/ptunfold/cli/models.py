@@ -110,7 +110,7 @@ def embed(
     table, points, names = read_points(source, columns, missing)
     is_drawn = color is not None and (plot is not None or explore is None)
     shade = table.numbers([str(color)])[0][:, 0] if is_drawn else None
-    about = None if explore is None else columns_of(table, color, names)
+    about = None if explore is None else columns_of(table, color, names, n_components)
     shape = table.shape
     if keep is not None:
         table = table.keep(names_in(keep) or [])
@@ -175,7 +175,7 @@ def embed(
     kind = "" if model.texture_ is None else f", {model.texture_}"
     typer.echo(f"{len(points)} points{kind}, in {seconds:.1f} s: {output}")
     for name, value in trust.items():
-        typer.echo(f"{name:32} {f'{value:.3g}' if isinstance(value, float) else value}")
+        typer.echo(f"{name:34} {f'{value:.3g}' if isinstance(value, float) else value}")
 
 
 @app.command()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import shutil
 import uuid
-import zlib
 from collections.abc import Sequence
 from pathlib import Path
 from types import TracebackType
@@ -26,7 +25,7 @@ from ptunfold.geodesics.squares import (
 )
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.lanes import LANES
-from ptunfold.kernels.tiles import square_means
+from ptunfold.kernels.tiles import add_mirrored, square_means
 from ptunfold.progress import stage
 from ptunfold.threads import cut, single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
@@ -256,12 +255,15 @@ def fold_slab(rows: FloatArray, below: Sequence[FloatArray], start: int) -> list
     start : int
         The first row of the slab.
     """
-    other = np.concatenate([rows[:, start : start + len(rows)], *below])
     bands = []
     for top in range(0, len(rows), BAND):
         height = min(BAND, len(rows) - top)
         band = rows[top : top + height, start + top :].copy()
-        band[:, height:] += other[top + height :, top : top + height].T
+        across = slice(top, top + height)
+        left = height
+        for block in (rows[top + height :, start : start + len(rows)], *below):
+            add_mirrored(band, left, block[:, across])
+            left += len(block)
         square_means(band)
         bands.append(band)
     return bands
@@ -296,19 +298,17 @@ def _n_points(connection: Connection) -> int:
 
 def _write_rows(path: Path, rows: FloatArray) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as name, name.open("wb") as file:
+    with whole_file(path) as name, name.open("wb") as file:  # there whole or not at all
         np.save(file, rows)
-        np.save(file, zlib.crc32(np.ascontiguousarray(rows).data))
 
 
 def _read_rows(path: Path) -> FloatArray | None:
-    """Read rows that a worker of this machine has written; None if there are none, or damaged."""
+    """Read rows that a worker of this machine has written; None if there are none."""
     try:
-        with path.open("rb") as file:
-            rows, check = np.load(file), np.load(file)
+        rows: FloatArray = np.load(path)
     except (OSError, ValueError, EOFError):
         return None
-    return rows if zlib.crc32(rows.data) == check else None
+    return rows
 
 
 def _wait_for(futures: list[Any], description: str, unit: str, progress: bool) -> None:

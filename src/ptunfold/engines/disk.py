@@ -19,7 +19,7 @@ from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
-from ptunfold.kernels.tiles import square_means
+from ptunfold.kernels.tiles import add_mirrored, square_means
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
@@ -268,7 +268,8 @@ class Store:
         band = np.empty((height, self.n_rows - top), dtype=self.dtype)
         for row in range(height):
             band[row] = rows_file.read((top + row) * self.n_rows + top, (self.n_rows - top,))
-        band[:, height:] += strip[top + height - left :, top - left : top - left + height].T
+        across = slice(top - left, top - left + height)
+        add_mirrored(band, height, strip[top + height - left :, across])
         square_means(band)
         self.bands.write(int(self.starts[index]), band)
         self.bands_done[index] = zlib.crc32(band.data)

@@ -9,8 +9,6 @@ import numpy as np
 
 from ptunfold.types import FloatArray, IntArray
 
-_EXACT = 1 << 24  # whole numbers up to here are exact in 32 bits
-
 
 @dataclass(frozen=True, eq=False)
 class Column:
@@ -44,7 +42,9 @@ def as_columns(given: Any, n_points: int) -> list[Column]:
     """
     if given is None:
         return []
-    if hasattr(given, "items"):
+    if hasattr(given, "column_names"):  # Arrow
+        pairs = list(zip(given.column_names, given.columns, strict=True))
+    elif hasattr(given, "items"):
         pairs = list(given.items())
     elif hasattr(given, "columns"):
         pairs = [(name, given[name]) for name in given.columns]
@@ -57,19 +57,64 @@ def as_columns(given: Any, n_points: int) -> list[Column]:
 
 
 def _as_column(name: str, given: Any, n_points: int) -> Column:
-    values = np.asarray(given)
-    if values.shape != (n_points,):
+    try:
+        shape = np.shape(given)
+    except ValueError:
+        shape = (len(given), -1)  # lists of several lengths
+    if shape != (n_points,):
         raise ValueError(
-            f"column {name} has shape {values.shape}, but there are {n_points} points; pass one "
-            "value for each"
+            f"column {name} has shape {shape}, but there are {n_points} points; pass one value "
+            "for each"
         )
-    is_number = values.dtype.kind in "fiu"
-    is_exact = values.dtype.kind == "f" or (is_number and np.abs(values).max() < _EXACT)
-    if is_number and is_exact:
+    values = np.ma.filled(given.astype(float), np.nan) if np.ma.isMaskedArray(given) else given
+    values = np.asarray(values)
+    if values.dtype.kind in "fiu":
         return Column(name, values.astype(np.float64))
-    is_gap = np.array([value is None or value != value for value in values.tolist()])
-    texts = np.where(is_gap, "", values.astype(str)) if len(values) else values.astype(str)
-    labels, codes = np.unique(texts[~is_gap], return_inverse=True)
-    places = np.full(n_points, -1, dtype=np.int32)
-    places[~is_gap] = codes
-    return Column(name, places, labels.tolist())
+    listed = [None if _is_gap(value) else value for value in values.tolist()]
+    numbers = _as_numbers(listed)
+    if numbers is not None and values.dtype.kind not in "mM":
+        return Column(name, numbers)
+    if values.dtype.kind in "mM":  # dates in words, not in nanoseconds
+        missing = np.isnat(values)
+        texts = [None if gap else str(one) for gap, one in zip(missing, values, strict=True)]
+    else:
+        texts = [None if value is None else _as_text(value) for value in listed]
+    categories = getattr(getattr(given, "cat", None), "categories", None)
+    labels = sorted({text for text in texts if text is not None}, key=_natural)
+    if categories is not None and not callable(categories):
+        kept = set(labels)
+        labels = [text for text in map(str, categories) if text in kept]
+    place = {label: code for code, label in enumerate(labels)}
+    codes = [-1 if text is None else place[text] for text in texts]
+    return Column(name, np.array(codes, dtype=np.int32), labels)
+
+
+def _is_gap(value: Any) -> bool:
+    """Tell whether a value stands for none: None, NaN, NaT, pandas' NA."""
+    if value is None or type(value).__name__ in ("NAType", "NaTType"):
+        return True
+    return isinstance(value, float) and value != value
+
+
+def _as_numbers(listed: list[Any]) -> FloatArray | None:
+    """Read numbers among objects; None if there is anything else."""
+    numbers = np.full(len(listed), np.nan)
+    for place, value in enumerate(listed):
+        if value is None:
+            continue
+        if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
+            return None
+        numbers[place] = float(value)
+    return None if np.isnan(numbers).all() else numbers
+
+
+def _as_text(value: Any) -> str:
+    return value.decode("utf-8", "replace") if isinstance(value, bytes) else str(value)
+
+
+def _natural(text: str) -> tuple[float, str]:
+    """Order words as people do: 9 before 10."""
+    try:
+        return float(text), text
+    except ValueError:
+        return float("inf"), text

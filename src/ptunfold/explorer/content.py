@@ -50,6 +50,12 @@ def explorer_page(
         Number of threads, as in scikit-learn.
     """
     n_points = len(points)
+    title = str(title)
+    if color is not None and not isinstance(color, str):
+        raise ValueError(
+            f"color is {type(color).__name__}, not the name of a column; pass values as "
+            'columns={"name": values}, and color="name"'
+        )
     given = as_columns(columns, n_points)
     scores = [
         Column("local distortion", local_distortion(geometry.connection, embedding)),
@@ -63,7 +69,9 @@ def explorer_page(
         scores.append(Column("component", geometry.labels.astype(np.int32), parts))
     scores = [replace(score, is_score=True) for score in scores]
     places = [f"ptu{place}" for place in range(embedding.shape[1])]
-    taken = {*names, *places, *(score.name for score in scores)}
+    own = {*places, *(score.name for score in scores)}
+    names = [f"{name} (feature)" if name in own else name for name in names]
+    taken = {*names, *own}
     if color is not None and color not in {*taken, *(column.name for column in given)}:
         known = ", ".join([*(column.name for column in given), *names[:20], *places])
         raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
@@ -71,10 +79,12 @@ def explorer_page(
         color = given[0].name if given else places[0]
     if color in (column.name for column in given) and color in taken:
         color = f"{color} (given)"
-    given = [
-        replace(column, name=f"{column.name} (given)") if column.name in taken else column
-        for column in given
-    ]
+    for index, column in enumerate(given):
+        name = f"{column.name} (given)" if column.name in taken else column.name
+        while name in taken:
+            name += "'"
+        taken.add(name)
+        given[index] = replace(column, name=name)
     has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
     return make_page(
         points,
@@ -84,6 +94,8 @@ def explorer_page(
         columns=[*given, *scores],
         color=color,
         pictures=None if images is None else thumbnails(images, points),
+        is_pixels=isinstance(images, tuple),
+        span=geometry.points if geometry.points.shape[1] < points.shape[1] else None,
         connection=geometry.connection if has_paths else None,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )

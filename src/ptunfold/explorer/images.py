@@ -41,6 +41,11 @@ def thumbnails(images: Any, points: FloatArray) -> Any:
             )
         images = points.reshape(n_points, *images)
     images = np.asarray(images)
+    if images.ndim < 3 or not images.size or images.dtype.kind not in "fiub":
+        raise ValueError(
+            f"images are {images.dtype} of shape {images.shape}, not ({n_points}, height, width); "
+            "pass one image of numbers for each point"
+        )
     has_colours = images.ndim == 4 and images.shape[3] == 3
     if len(images) != n_points or not (images.ndim == 3 or has_colours):
         raise ValueError(

@@ -24,6 +24,7 @@ _MOST_FEATURES = 4_000_000  # numbers
 _MOST_NAMED = 100  # features on a card
 _LEVELS = 65534  # of a rounded number in 16 bits; one more stands for a gap
 _WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
+_FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -43,6 +44,8 @@ class Page:
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file; one that is there is replaced when the new one is whole."""
+        if Path(path).is_dir():
+            raise ValueError(f"{path} is a folder; pass the name of a file in it")
         with whole_file(Path(path)) as name:
             Path(name).write_text(self.html, encoding="utf-8")
 
@@ -66,6 +69,8 @@ def make_page(
     columns: list[Column],
     color: str | None = None,
     pictures: Any = None,
+    is_pixels: bool = False,
+    span: FloatArray | None = None,
     connection: Connection | None = None,
     no_paths: str = "",
 ) -> Page:
@@ -87,6 +92,10 @@ def make_page(
         The column to colour by first.
     pictures : (n_points, height, width, channels) uint8, optional
         Small images of the points.
+    is_pixels : bool
+        Whether the features are the pixels of the images, which need no card.
+    span : (n_points, n_span), optional
+        The points in coordinates of their span, which have the same distances.
     connection : Connection, optional
         For the paths; without it there are none.
     no_paths : str
@@ -101,17 +110,19 @@ def make_page(
     n_points, n_features = points.shape
     is_exact = n_points <= _MOST_EXACT
     box.add("embedding", embedding, is_exact=is_exact)
-    has_features = n_features <= 3 or n_points * n_features <= _MOST_FEATURES
+    is_named = n_features <= _MOST_NAMED and not is_pixels
+    # Distances in space are the same in the span of the points.
+    told = points if span is None or is_named else span
+    has_features = n_features <= 3 or told.size <= _MOST_FEATURES
     if has_features:
-        box.add("features", points, is_exact=is_exact)
+        box.add("features", told, is_exact=is_exact)
     if n_features > 3:
         box.add("input", PCA(3, random_state=0).fit_transform(points), is_exact=False)
-    is_named = has_features and n_features <= _MOST_NAMED and pictures is None
     described = []
     for place, column in enumerate(columns):
         name = f"column{place}"
         if column.labels is None:
-            box.add(name, column.values, is_exact=is_exact)
+            box.add(name, column.values, is_exact=is_exact or not column.is_score)
         else:
             box.store(name, column.values.astype(np.int32))
         described.append(
@@ -129,8 +140,8 @@ def make_page(
         "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-") or "ptunfold",
         "points": n_points,
         "components": embedding.shape[1],
-        "n_features": n_features,
-        "features": names if is_named else [],
+        "n_features": told.shape[1],
+        "features": names if is_named and has_features else [],
         "input_title": "data" if n_features <= 3 else "data, three principal components",
         "columns": described,
         "color": color,
@@ -178,9 +189,9 @@ class _Box:
         self.scripts: list[str] = []
 
     def add(self, name: str, values: FloatArray | IntArray, *, is_exact: bool) -> None:
-        """Add numbers, in 32 bits or rounded to 16 bits for the range of each column."""
+        """Add numbers, in as many bits as they need or in 16 for the range of each column."""
         if is_exact:
-            self.store(name, np.asarray(values, dtype=np.float32))
+            self.store(name, _as_short(np.asarray(values, dtype=np.float64)))
             return
         table = np.asarray(values, dtype=np.float64).reshape(len(values), -1)
         is_there = np.isfinite(table)
@@ -200,6 +211,19 @@ class _Box:
         entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
         self.entries[name] = entry
         self.scripts.append(f'<script type="text/plain" id="{entry["id"]}">{text}</script>')
+
+
+def _as_short(values: FloatArray) -> FloatArray:
+    """Use 32 bits, unless they are too few: for large whole numbers, or far from the origin."""
+    short = values.astype(np.float32)
+    finite = np.where(np.isfinite(values), values, 0)
+    table = finite.reshape(len(values), -1)
+    is_far = np.abs(table).max(axis=0, initial=0) > _FARTHEST * np.ptp(table, axis=0)
+    is_whole = (np.rint(table) == table).all(axis=0)
+    is_kept = (short.reshape(table.shape) == values.reshape(table.shape)).all(axis=0)
+    is_kept |= np.isnan(values.reshape(table.shape)).any(axis=0) & ~is_whole
+    needs_more = (is_far | is_whole) & ~is_kept
+    return values if needs_more.any() else short
 
 
 def _fill(meta: dict[str, Any], box: _Box) -> str:

@@ -12,7 +12,7 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
 _MOST_BANDS = 8  # together
-_FEW_GROUPS = 16
+_FEW_GROUPS = 8
 _COLUMNS = 2048
 
 

@@ -50,6 +50,17 @@ def add_rows(band, top, rows, start):
 
 
 @njit(nogil=True, cache=True)
+def add_mirrored(band, left, block):
+    """Add the mirror image of ``block`` (s, h) to a band (h, m), from column ``left`` on."""
+    height, width = len(band), len(block)
+    for upper in range(0, width, _SMALL_TILE):
+        for start in range(0, height, _SMALL_TILE):
+            for row in range(start, min(start + _SMALL_TILE, height)):
+                for index in range(upper, min(upper + _SMALL_TILE, width)):
+                    band[row, left + index] += block[index, row]
+
+
+@njit(nogil=True, cache=True)
 def square_means(band):
     """Turn a band of sums of two directions into squares of their means."""
     height = len(band)
