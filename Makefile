@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy large clean
+.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -42,6 +42,16 @@ accuracy: $(VENV)/.dev  ## errors against the truth, over ten seeds
 large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choice of landmarks
 	$(BIN)/python benchmarks/large.py 10000000
 	$(BIN)/python benchmarks/landmarks.py
+
+scale: $(VENV)/.dev  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
+	$(BIN)/python benchmarks/disk.py
+	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/explorer.py
+
+gpu: $(VENV)/.dev  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy
+	$(BIN)/pytest -m gpu
+	$(BIN)/python benchmarks/gpu.py full
+	$(BIN)/python benchmarks/gpu.py landmarks
 
 clean:
 	rm -rf $(VENV) explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
