@@ -137,7 +137,7 @@ def test_files_in_the_cache_leave_room(monkeypatch, tmp_path):
 
 def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):
     points = s_with_hole(400).points
-    monkeypatch.setattr(planning, "MOST_FULL", 300)
+    monkeypatch.setitem(planning.MOST_FULL, "threads", 300)
     with pytest.warns(UserWarning, match="100 landmarks are used, because the distances between"):
         model = PTU().fit(points)
     assert len(model.landmarks_) == 100
