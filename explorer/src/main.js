@@ -80,7 +80,7 @@ class Explorer {
     const { meta, arrays } = this;
     const columns = meta.columns.map(({ name, array, labels, is_score: isScore }) => ({ name, values: arrays[array], labels, isScore }));
     const features = arrays.features
-      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features) }))
+      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), isFeature: true }))
       : [];
     const places = Array.from({ length: meta.components }, (_, k) => ({
       name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components),
@@ -206,7 +206,10 @@ class Explorer {
     const side = card.appendChild(document.createElement("div"));
     side.appendChild(document.createElement("h2")).textContent = `point ${id}`;
     const list = side.appendChild(document.createElement("dl"));
-    for (const { name, values, labels } of this.columns.slice(0, MOST_ON_CARD)) {
+    // Where there are many features, what else there is to say comes first.
+    const isCrowded = this.meta.features.length > 12;
+    const shown = isCrowded ? [...this.columns].sort((a, b) => Boolean(a.isFeature) - Boolean(b.isFeature)) : this.columns;
+    for (const { name, values, labels } of shown.slice(0, MOST_ON_CARD)) {
       list.appendChild(document.createElement("dt")).textContent = name;
       const value = values[id];
       list.appendChild(document.createElement("dd")).textContent = labels ? labels[value] ?? "–" : digits(value);
