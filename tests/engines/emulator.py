@@ -134,7 +134,9 @@ def make_cupy(memory=1 << 30, n_devices=1):
         getDeviceCount=count,
         CUDARuntimeError=NoDeviceError,
     )
-    device = SimpleNamespace(attributes={"MultiProcessorCount": 2}, synchronize=lambda: None)
+    device = SimpleNamespace(
+        attributes={"MultiProcessorCount": 2}, synchronize=lambda: None, compute_capability="90"
+    )
     return SimpleNamespace(
         asarray=np.asarray,
         empty=np.empty,

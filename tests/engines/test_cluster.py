@@ -2,6 +2,8 @@
 
 import os
 import signal
+import subprocess
+import sys
 import threading
 import time
 import warnings
@@ -164,9 +166,71 @@ class Tell(distributed.WorkerPlugin):
         exec(self.code, {})
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_a_cluster_of_its_own():
+SCRIPT = """
+import numpy as np
+from ptunfold import PTU
+from ptunfold.datasets import swiss_roll
+if __name__ == "__main__":
     points = swiss_roll(700).points
-    assert np.array_equal(
-        PTU(engine="dask", n_jobs=2).fit(points).embedding_, PTU().fit(points).embedding_
+    for options in ({}, {"n_landmarks": 30}):
+        found = PTU(engine="dask", n_jobs=2, **options).fit(points).embedding_
+        assert np.array_equal(found, PTU(**options).fit(points).embedding_)
+    print("same")
+"""
+
+
+def test_a_cluster_of_its_own(tmp_path):
+    """In a process that never had a client."""
+    (tmp_path / "fit.py").write_text(SCRIPT)
+    done = subprocess.run(
+        [sys.executable, tmp_path / "fit.py"],
+        capture_output=True,
+        text=True,
+        timeout=200,
+        cwd=tmp_path,
     )
+    assert done.stdout.strip() == "same", done.stderr
+
+
+def test_what_else_is_on_the_cluster_stays(client, points, monkeypatch):
+    from ptunfold.engines import cluster
+
+    mine = client.submit(sum, [1, 2, 3], pure=False)
+    assert mine.result() == 6
+
+    def fails(*args):
+        raise RuntimeError("for a test")
+
+    monkeypatch.setattr(cluster, "_wait_for", fails)
+    with pytest.raises(RuntimeError, match="for a test"):
+        PTU(engine="dask").fit(points)
+    time.sleep(1)
+    assert mine.status == "finished"
+    assert mine.result() == 6
+    monkeypatch.undo()
+    np.testing.assert_array_equal(
+        PTU(engine="dask").fit(points).embedding_, PTU().fit(points).embedding_
+    )
+
+
+def test_inside_a_task_it_is_refused(client, points):
+    def fit(points):
+        from ptunfold import PTU
+
+        try:
+            PTU(engine="dask").fit(points)
+        except ValueError as error:
+            return str(error)
+
+    assert "would wait for itself" in client.submit(fit, points[:300], pure=False).result()
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_workers():
+    points = swiss_roll(300).points
+    with (
+        distributed.LocalCluster(n_workers=0, dashboard_address=None) as cluster,
+        distributed.Client(cluster),
+        pytest.raises(ValueError, match="has no workers"),
+    ):
+        PTU(engine="dask").fit(points)

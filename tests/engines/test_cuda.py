@@ -42,7 +42,9 @@ def emulated(monkeypatch):
         pytest.skip("no C++ compiler on this machine, to compile the kernels for the CPU")
 
     def use(**options):
-        monkeypatch.setitem(sys.modules, "cupy", make_cupy(**options))
+        fake = make_cupy(**options)
+        monkeypatch.setitem(sys.modules, "cupy", fake)
+        monkeypatch.setitem(sys.modules, "cupy.cuda", fake.cuda)
         cuda._kernel.cache_clear()
 
     monkeypatch.setattr(cuda, "LANES", 1)

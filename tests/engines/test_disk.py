@@ -1,5 +1,6 @@
 """Distances on disk: the same bits as in memory, whatever happens on the way."""
 
+import json
 import os
 import random
 import signal
@@ -210,3 +211,65 @@ def test_killed_ten_times(tmp_path):
     assert n_kills >= 5
     subprocess.run(words, check=True, timeout=200)
     np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), PTU().fit(points).embedding_)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"store": 5}, "not the name of a folder"),
+        ({"store": ""}, "not the name of a folder"),
+        ({"store": __file__}, "is a file"),
+        ({"store": "there", "resume": "yes"}, "neither True nor False"),
+    ],
+)
+def test_bad_values_are_told_before_the_work(options, message):
+    with pytest.raises(ValueError, match=message):
+        PTU(**options).fit(swiss_roll(300).points)
+
+
+def test_a_disk_that_is_too_small(points, tmp_path, monkeypatch):
+    from ptunfold.engines import disk
+
+    monkeypatch.setattr(disk.shutil, "disk_usage", lambda path: type("", (), {"free": 1000})())
+    with pytest.raises(ValueError, match="on a larger disk"):
+        PTU(store=tmp_path / "store").fit(points)
+
+
+def test_files_of_others_stay(points, tmp_path):
+    folder = tmp_path / "store" / "component-0"
+    folder.mkdir(parents=True)
+    (folder / ".my-file.txt").write_text("mine")
+    with pytest.raises(ValueError, match="no store of distances"):
+        PTU(store=tmp_path / "store").fit(points)
+    assert (folder / ".my-file.txt").read_text() == "mine"
+
+
+def test_two_fits_in_one_folder(points, tmp_path):
+    from ptunfold.engines.disk import Store
+
+    PTU(store=tmp_path / "store").fit(points)
+    told = json.loads((tmp_path / "store" / "component-0" / "store.json").read_text())
+    held = Store(
+        tmp_path / "store" / "component-0",
+        told["n_rows"],
+        np.dtype(told["dtype"]),
+        told["bounds"],
+        told["fingerprint"],
+        resume=True,
+    )
+    with pytest.raises(ValueError, match="another fit is at work"):
+        PTU(store=tmp_path / "store", resume=True).fit(points)
+    del held
+    PTU(store=tmp_path / "store", resume=True).fit(points)
+
+
+@pytest.mark.parametrize("name", ["rows-done.npy", "bands-done.npy", "bands.npy", "store.json"])
+def test_files_that_a_loss_of_power_has_emptied(points, name, tmp_path):
+    expected = PTU(store=tmp_path / "store").fit(points).embedding_
+    (tmp_path / "store" / "component-0" / name).write_bytes(b"")
+    again = PTU(store=tmp_path / "store", resume=True)
+    if name.endswith("-done.npy"):
+        np.testing.assert_array_equal(again.fit(points).embedding_, expected)
+    else:
+        with pytest.raises(ValueError, match="is damaged; remove"):
+            again.fit(points)

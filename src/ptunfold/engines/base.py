@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import AbstractContextManager
+from pathlib import Path
 from types import TracebackType
 from typing import Any, Protocol, Self
 
@@ -104,6 +106,20 @@ class ThreadsEngine:
         return None
 
 
+def check_store(store: Any, resume: bool) -> None:
+    """Check where distances are to be kept, before the work starts."""
+    if not isinstance(store, str | os.PathLike) or not os.fspath(store):
+        raise ValueError(f"store={store!r} is not the name of a folder; pass one, or None")
+    folder = Path(os.fsdecode(store))
+    if folder.exists() and not folder.is_dir():
+        raise ValueError(f"store={folder} is a file, not a folder; pass another name")
+    if not resume and any(folder.glob("component-*/store.json")):
+        raise ValueError(
+            f"{folder} has a store of distances in it already; pass resume=True to go on with it, "
+            "or another folder"
+        )
+
+
 def make_engine(
     engine: str, store: Any = None, *, resume: bool = False, n_jobs: int | None = None
 ) -> Engine:
@@ -114,6 +130,12 @@ def make_engine(
     engine, store, resume, n_jobs
         As in :class:`ptunfold.PTU`.
     """
+    if not isinstance(resume, bool):
+        raise ValueError(f"resume={resume!r} is neither True nor False; pass one of them")
+    if resume and store is None:
+        raise ValueError("resume=True needs the store to go on with; pass store=its folder")
+    if store is not None:
+        check_store(store, resume)
     made: Engine = ThreadsEngine()
     if engine == "cuda":
         from ptunfold.engines.cuda import CudaEngine
@@ -126,8 +148,6 @@ def make_engine(
 
         made = ClusterEngine(n_jobs)
     if store is None:
-        if resume:
-            raise ValueError("resume=True needs the store to go on with; pass store=its folder")
         return made
     from ptunfold.engines.disk import StoreEngine
 

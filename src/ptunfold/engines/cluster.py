@@ -5,6 +5,8 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -26,6 +28,7 @@ from ptunfold.geodesics.squares import (
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.tiles import add_mirrored, square_means
+from ptunfold.memory import free_bytes
 from ptunfold.progress import stage
 from ptunfold.threads import cut, single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
@@ -44,14 +47,35 @@ class ClusterEngine:
 
     def __init__(self, n_jobs: int | None = None) -> None:
         distributed = _distributed()
+        if _is_in_task(distributed):
+            raise ValueError(
+                'engine="dask" inside a task of a cluster would wait for itself; pass '
+                'engine="threads" there'
+            )
         self._own: Any = None
         try:
             self.client = distributed.default_client()
         except ValueError:
+            n_workers = effective_n_jobs(n_jobs)
             self._own = distributed.LocalCluster(
-                n_workers=effective_n_jobs(n_jobs), threads_per_worker=1, dashboard_address=None
+                n_workers=n_workers,
+                threads_per_worker=1,
+                dashboard_address=None,
+                memory_limit=free_bytes() // n_workers,
             )
-            self.client = distributed.Client(self._own, set_as_default=False)
+            try:
+                self.client = distributed.Client(self._own, set_as_default=False)
+            except BaseException:
+                self._own.close()
+                raise
+        if self.client.asynchronous:
+            raise ValueError(
+                'engine="dask" needs a client that waits; make it with asynchronous=False'
+            )
+        if not self.client.nthreads():
+            raise ValueError(
+                "the cluster of the Dask client has no workers; start some, and fit again"
+            )
         self.scratch = f"ptunfold-{uuid.uuid4().hex}"
         self._held: list[Any] = []
 
@@ -74,9 +98,12 @@ class ClusterEngine:
     ) -> ClusterSquares:
         """Estimate all squared distances in an arranged component."""
         client, dtype = self.client, np.dtype(dtype)
-        rows_of = self._hold(client.scatter(OneWayRows(connection, position), broadcast=True))
+        rows_of = self._hold(
+            client.scatter(OneWayRows(connection, position), broadcast=True, hash=False)
+        )
         slabs = plan_slabs(len(position))
         scratch = f"{self.scratch}/{len(self._held)}"
+        client.run(make_scratch, scratch, on_error="ignore")
         rows = [
             client.submit(slab_rows, rows_of, slab.start, slab.stop, dtype, scratch, pure=False)
             for slab in slabs
@@ -91,7 +118,7 @@ class ClusterEngine:
         # Rows are let go as soon as nothing on the cluster needs them any more.
         del rows, below
         self._hold(bands)
-        _wait_for(bands, "distances", "slabs", progress)
+        _wait_for(client, bands, progress)
         return ClusterSquares(client, bands, len(position), dtype)
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
@@ -100,7 +127,9 @@ class ClusterEngine:
 
     def rows(self, connection: Connection) -> ClusterRows:
         """Prepare distances from single sources in a connected graph."""
-        return ClusterRows(self.client, self._hold(self.client.scatter(connection, broadcast=True)))
+        return ClusterRows(
+            self.client, self._hold(self.client.scatter(connection, broadcast=True, hash=False))
+        )
 
     def _hold(self, futures: Any) -> Any:
         self._held.append(futures)
@@ -117,10 +146,12 @@ class ClusterEngine:
     ) -> None:
         try:
             if kind is not None:
-                for futures in self._held:
-                    self.client.cancel(futures, force=True)
+                # From the last to the first: what others depend on goes after them.
+                for futures in reversed(self._held):
+                    self.client.cancel(futures)
             self._held.clear()
-            self.client.run(remove_scratch, self.scratch)
+            with suppress(OSError):  # a worker that died this moment, or the scheduler
+                self.client.run(remove_scratch, self.scratch, on_error="ignore")
         finally:
             if self._own is not None:
                 self.client.close()
@@ -202,9 +233,9 @@ class ClusterRows:
             for block in blocks
         }
         with stage("distances", len(sources), "sources", progress) as bar:
-            for task in as_completed(list(tasks)):
+            for task in as_completed(list(tasks), loop=self.client.loop):
                 block = tasks.pop(task)
-                rows[block] = task.result()
+                rows[block] = _result(task)
                 bar.update(block.stop - block.start)
 
 
@@ -282,6 +313,11 @@ def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -
     return rows
 
 
+def make_scratch(scratch: str, dask_worker: Any) -> None:
+    """Make the folder where `slab_rows` leaves copies; without it there are none."""
+    (_scratch_space(dask_worker) / scratch).mkdir(parents=True, exist_ok=True)
+
+
 def remove_scratch(scratch: str, dask_worker: Any) -> None:
     """Remove what `slab_rows` has left on the disk."""
     shutil.rmtree(_scratch_space(dask_worker) / scratch, ignore_errors=True)
@@ -297,8 +333,10 @@ def _n_points(connection: Connection) -> int:
 
 
 def _write_rows(path: Path, rows: FloatArray) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    with whole_file(path) as name, name.open("wb") as file:  # there whole or not at all
+    if not path.parent.is_dir():
+        return  # the fit is over, or this machine came late
+    # There whole or not at all; on a full disk not at all, which harms nobody.
+    with suppress(OSError), whole_file(path) as name, name.open("wb") as file:
         np.save(file, rows)
 
 
@@ -311,14 +349,33 @@ def _read_rows(path: Path) -> FloatArray | None:
     return rows
 
 
-def _wait_for(futures: list[Any], description: str, unit: str, progress: bool) -> None:
-    """Wait for tasks, and raise what goes wrong in one of them."""
+def _wait_for(client: Any, futures: list[Any], progress: bool) -> None:
+    """Wait for slabs, and raise what goes wrong with one of them."""
     from distributed import as_completed
 
-    with stage(description, len(futures), unit, progress) as bar:
-        for future in as_completed(futures):
-            future.result()
+    with stage("distances", len(futures), "slabs", progress) as bar:
+        for future in as_completed(futures, loop=client.loop):
+            _result(future)
             bar.update(1)
+
+
+def _result(future: Any) -> Any:
+    """Return what a task has found."""
+    try:
+        return future.result()
+    except CancelledError as error:
+        raise RuntimeError(
+            "all workers that had the graph are gone, and the fit with them; fit again, with more "
+            "than one worker"
+        ) from error
+
+
+def _is_in_task(distributed: Any) -> bool:
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return False
+    return True
 
 
 def _distributed() -> Any:

@@ -263,7 +263,10 @@ def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) ->
     paths.measure(order, matrix, targets=order, progress=progress)
     if len(position) > n_points:  # copies have rows of their own
         place = cupy.asarray(position)
-        matrix = matrix[place[:, None], place]
+        whole = cupy.empty((len(position), len(position)), dtype=np.float32)
+        for rows in cut(len(position), _ROWS_TOGETHER):
+            whole[rows] = matrix[place[rows]][:, place]
+        matrix = whole
     side = -(-len(matrix) // 32)
     kernel = _kernel("squares.cu", "square_means")
     kernel((side, side), (256,), (matrix, np.int64(len(matrix))))
@@ -361,6 +364,7 @@ def _cupy() -> Any:
     """Import CuPy, and find out whether there is a GPU for it."""
     try:
         import cupy
+        import cupy.cuda  # a folder of the same name has none
     except ImportError as error:
         raise ValueError(
             'engine="cuda" needs CuPy; pip install cupy-cuda12x or cupy-cuda13x, after the version '
@@ -375,4 +379,9 @@ def _cupy() -> Any:
         ) from error
     if not n_devices:
         raise ValueError('engine="cuda" finds no GPU; use engine="threads"')
+    if int(cupy.cuda.Device().compute_capability) < 80:
+        raise ValueError(
+            f'engine="cuda" needs a GPU of compute capability 8.0 or more (Ampere), and this one '
+            f'has {cupy.cuda.Device().compute_capability}; use engine="threads"'
+        )
     return cupy

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
@@ -12,6 +13,7 @@ from types import TracebackType
 from typing import Any, Self, overload
 
 import numpy as np
+from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine, RowMaker
@@ -20,11 +22,13 @@ from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import add_mirrored, square_means
+from ptunfold.memory import in_words
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1
 _OPEN = -1  # no checksum is negative
+_STRIPS = 1 << 30  # bytes
 
 
 class StoreEngine:
@@ -42,7 +46,7 @@ class StoreEngine:
 
     def __init__(self, engine: Engine, folder: Any, *, resume: bool) -> None:
         self.engine, self.folder, self.resume = engine, Path(folder), resume
-        self._n_stores = 0
+        self._stores: list[Store] = []
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
         """Prepare frames and connection of points; None if threads do them best."""
@@ -64,8 +68,7 @@ class StoreEngine:
         """Estimate all squared distances in an arranged component."""
         rows_of = self.engine.one_way_rows(connection, position)
         dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
-        folder = self.folder / f"component-{self._n_stores}"
-        self._n_stores += 1
+        folder = self.folder / f"component-{len(self._stores)}"
         store = Store(
             folder,
             len(position),
@@ -74,6 +77,7 @@ class StoreEngine:
             _fingerprint(connection, position, dtype),
             resume=self.resume,
         )
+        self._stores.append(store)
         store.fill(rows_of, n_jobs=rows_of.most_jobs or n_jobs, progress=progress)
         store.fold(n_jobs=n_jobs, progress=progress)
         return BandSquares(StoredBands(store))
@@ -96,6 +100,8 @@ class StoreEngine:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
+        for store in self._stores:
+            store.close()
         self.engine.__exit__(kind, error, trace)
 
 
@@ -122,6 +128,8 @@ class Store:
         Go on with what is there.
     """
 
+    _title = -1  # a lock for as long as it is open
+
     def __init__(
         self,
         folder: Path,
@@ -146,6 +154,8 @@ class Store:
             "bounds": self.bounds,
         }
         self._claim(told, resume)
+        self._lock()
+        self._check_room()
         self.rows_done = _marks(folder / "rows-done.npy", len(self.bounds) - 1)
         self.bands_done = _marks(folder / "bands-done.npy", len(self.tops))
         self.bands = _open_array(folder / "bands.npy", (int(self.starts[-1]),), dtype)
@@ -164,8 +174,9 @@ class Store:
         """Make the folder ours, or see that it is."""
         self.folder.mkdir(parents=True, exist_ok=True)
         title = self.folder / "store.json"
-        for half in self.folder.glob(".*-*.*"):  # a file that was not finished
-            half.unlink()
+        for kind in ("store-*.json", "rows-*.npy", "bands-*.npy"):
+            for half in self.folder.glob(f".{kind}"):  # a file that was not finished
+                half.unlink()
         if not title.exists():
             if any(self.folder.iterdir()):
                 raise ValueError(
@@ -181,8 +192,8 @@ class Store:
                 "with it, or another folder"
             )
         try:
-            found = json.loads(title.read_text(encoding="utf-8"))
-        except ValueError as error:
+            found = dict(json.loads(title.read_text(encoding="utf-8")))
+        except (ValueError, TypeError) as error:
             raise ValueError(f"{title} is damaged; remove the folder and start again") from error
         if found.get("version") != _VERSION:
             raise ValueError(
@@ -193,6 +204,47 @@ class Store:
             raise ValueError(
                 f"{self.folder} belongs to other data or other parameters; pass those that it was "
                 "begun with, or another folder"
+            )
+
+    def _lock(self) -> None:
+        """Keep other fits away from the folder as long as this one is there."""
+        try:
+            import fcntl
+        except ImportError:  # not on this system
+            return
+        self._title = os.open(self.folder / "store.json", os.O_RDONLY)
+        try:
+            fcntl.flock(self._title, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError as error:
+            raise ValueError(
+                f"another fit is at work in {self.folder}; wait for it, or pass another folder"
+            ) from error
+
+    def close(self) -> None:
+        """Let the folder go, for other fits."""
+        if self._title >= 0:
+            os.close(self._title)
+        self._title = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+    def _check_room(self) -> None:
+        """Say before the work starts if the disk is too small."""
+        wanted = {"rows.npy": self.n_rows**2, "bands.npy": int(self.starts[-1])}
+        needed = 0
+        for name, count in wanted.items():
+            file = self.folder / name
+            # Files are sparse: only what was written takes room.
+            there = file.stat().st_blocks * 512 if file.exists() else 0
+            needed += max(count * self.dtype.itemsize - there, 0)
+        free = shutil.disk_usage(self.folder).free
+        is_full = (self.folder / "bands.npy").exists() and not (self.folder / "rows.npy").exists()
+        if needed > free and not is_full:
+            raise ValueError(
+                f"the distances between {self.n_rows} points need {in_words(needed)} of disk, but "
+                f"{in_words(free)} are free at {self.folder}; pass a folder on a larger disk, or "
+                "landmarks"
             )
 
     def fill(self, rows_of: Any, *, n_jobs: int | None, progress: bool) -> None:
@@ -231,6 +283,9 @@ class Store:
             return
         rows_file = _open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
         slabs = plan_slabs(self.n_rows)
+        # A strip for each thread, and no more than a gigabyte of them.
+        strip_bytes = self.n_rows * (slabs[0].stop - slabs[0].start) * self.dtype.itemsize
+        n_jobs = min(effective_n_jobs(n_jobs), max(_STRIPS // strip_bytes, 1))
 
         def handle(block: slice) -> None:
             for slab in slabs[block]:
@@ -260,7 +315,7 @@ class Store:
             progress=progress,
         )
         rows_file.close()
-        (self.folder / "rows.npy").unlink()
+        (self.folder / "rows.npy").unlink(missing_ok=True)
 
     def _fold_band(self, index: int, rows_file: _ArrayFile, strip: FloatArray, left: int) -> None:
         top = self.tops[index]
@@ -364,9 +419,15 @@ def _open_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> _Ar
                 },
             )
             file.truncate(file.tell() + int(np.prod(shape)) * dtype.itemsize)
+    size = int(np.prod(shape)) * dtype.itemsize
     with path.open("rb") as file:
-        np.lib.format.read_magic(file)
-        np.lib.format.read_array_header_2_0(file)
+        try:
+            np.lib.format.read_magic(file)
+            found, _, kind = np.lib.format.read_array_header_2_0(file)
+        except ValueError:
+            found, kind = None, None
+        if (found, kind) != (shape, dtype) or path.stat().st_size != file.tell() + size:
+            raise ValueError(f"{path} is damaged; remove {path.parent} and start again")
         return _ArrayFile(path, file.tell(), dtype)
 
 
@@ -375,7 +436,14 @@ def _marks(path: Path, count: int) -> Any:
     if not path.exists():
         with whole_file(path) as name, name.open("wb") as file:
             np.save(file, np.full(count, _OPEN, dtype=np.int64))
-    return np.load(path, mmap_mode="r+")
+    try:
+        marks = np.load(path, mmap_mode="r+")
+    except (ValueError, EOFError):
+        marks = np.empty(0)
+    if marks.shape != (count,) or marks.dtype != np.int64:
+        path.unlink()  # damaged: nothing counts as done
+        return _marks(path, count)
+    return marks
 
 
 def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:

@@ -289,6 +289,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
             const int parent = heads[edge];
             is_ready = __ldcg(space.ready + parent) >> lane & 1;
             if (is_ready) {
+              __threadfence_block();  // its vector is read after that
               for (int row = 0; row < DIM; row++) {
                 float value = steps[(long long)edge * DIM + row];
                 for (int k = 0; k < DIM; k++)

@@ -36,6 +36,8 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o666 & ~_umask())
+        with part.open("rb+") as file:  # on the disk before it gets its name
+            os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
