@@ -5,8 +5,9 @@ from __future__ import annotations
 import shutil
 import uuid
 from collections.abc import Sequence
-from concurrent.futures import CancelledError
+from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import cache
 from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
@@ -265,7 +266,7 @@ def slab_rows(
     rows = np.empty((int(rows_of.owned[nodes.stop]) - first, n_rows), dtype=dtype)
     rows_of.write(nodes, rows, first)
     rows = rows[start - first : stop - first]
-    _write_rows(path, rows)
+    _copier().submit(_write_rows, path, rows)  # while the next one is computed
     return rows
 
 
@@ -320,6 +321,7 @@ def make_scratch(scratch: str, dask_worker: Any) -> None:
 
 def remove_scratch(scratch: str, dask_worker: Any) -> None:
     """Remove what `slab_rows` has left on the disk."""
+    wait([_copier().submit(int)])  # what was to be written before is written
     shutil.rmtree(_scratch_space(dask_worker) / scratch, ignore_errors=True)
 
 
@@ -332,11 +334,21 @@ def _n_points(connection: Connection) -> int:
     return connection.graph.n_points
 
 
+@cache
+def _copier() -> ThreadPoolExecutor:
+    """Return the thread of a worker that writes copies, one after the other."""
+    return ThreadPoolExecutor(1)
+
+
 def _write_rows(path: Path, rows: FloatArray) -> None:
     if not path.parent.is_dir():
         return  # the fit is over, or this machine came late
     # There whole or not at all; on a full disk not at all, which harms nobody.
-    with suppress(OSError), whole_file(path) as name, name.open("wb") as file:
+    with (
+        suppress(OSError),
+        whole_file(path, is_durable=False) as name,
+        name.open("wb") as file,
+    ):
         np.save(file, rows)
 
 

@@ -10,10 +10,11 @@ from pathlib import Path
 
 
 @contextmanager
-def whole_file(path: str | Path) -> Iterator[Path]:
+def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
     """Give a name to write to; what was written gets its own name only when all is done.
 
-    After an error, or Ctrl-C, nothing is left, and a file that was there before is as it was.
+    After an error, or Ctrl-C, nothing is left, and a file that was there before is as it was. If it
+    is durable, that holds after a loss of power too.
 
     Examples
     --------
@@ -36,8 +37,9 @@ def whole_file(path: str | Path) -> Iterator[Path]:
     try:
         yield part
         part.chmod(0o666 & ~_umask())
-        with part.open("rb+") as file:  # on the disk before it gets its name
-            os.fsync(file.fileno())
+        if is_durable:  # on the disk before it gets its name
+            with part.open("rb+") as file:
+                os.fsync(file.fileno())
         part.replace(path)
     finally:
         part.unlink(missing_ok=True)
