@@ -13,7 +13,7 @@ from ptunfold.embedding.pieces import (
     embed_by_landmarks,
     share_of_landmarks,
 )
-from ptunfold.engines import Engine, ThreadsEngine
+from ptunfold.engines import Engine
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.frames import estimate_frames
@@ -77,7 +77,7 @@ def unfold(
     landmarks : (n_landmarks,) int
         The landmarks used, in the caller's numbers; none in components embedded by all distances.
     """
-    engine = ThreadsEngine() if engine is None else engine
+    engine = Engine() if engine is None else engine
     geometry = lay_connection(points, settings, engine, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
     n_embedded = sum(len(nodes) for nodes in components)

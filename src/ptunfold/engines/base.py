@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
 from typing import Any, Protocol, Self
 
 from numpy.typing import DTypeLike
@@ -31,79 +29,50 @@ class RowMaker(Protocol):
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
 
 
-class Engine(AbstractContextManager["Engine"], Protocol):
-    """What a fit asks for."""
+class Engine:
+    """What a fit asks for, done by threads of this process and in its memory.
+
+    Other engines do some of it elsewhere, and leave the rest as it is here.
+    """
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
         """Prepare frames and connection of points; None if threads do them best."""
+        return None
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
         """Take a component out of a connection, as `squares` wants it."""
-
-    def squares(
-        self,
-        connection: Connection,
-        position: IntArray,
-        *,
-        dtype: DTypeLike,
-        n_jobs: int | None,
-        progress: bool,
-    ) -> Squares:
-        """Estimate all squared distances in an arranged component.
-
-        Parameters are those of :func:`ptunfold.geodesics.distances.squared_distances`.
-        """
-
-    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
-        """Prepare one-way distances in an arranged component, block by block: `OneWayRows`."""
-
-    def rows(self, connection: Connection) -> RowMaker:
-        """Prepare distances from single sources in a connected graph."""
-
-
-class ThreadsEngine:
-    """Threads of this process, and its memory."""
-
-    def geometry(self, points: FloatArray, settings: Settings) -> None:
-        """Leave frames and connection to threads."""
-        return
-
-    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
-        """Take a component out of a connection, neighbours next to each other."""
         return arrange(connection, nodes)
 
     def squares(
-        self,
-        connection: Connection,
-        position: IntArray,
-        *,
-        dtype: DTypeLike,
-        n_jobs: int | None,
-        progress: bool,
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> Squares:
-        """Estimate all squared distances in an arranged component."""
-        return squared_distances(
-            connection, position, dtype=dtype, n_jobs=n_jobs, progress=progress
-        )
+        """Estimate all squared distances in an arranged component.
 
-    def one_way_rows(self, connection: Connection, position: IntArray) -> OneWayRows:
-        """Prepare one-way distances in an arranged component, block by block."""
+        Parameters
+        ----------
+        connection, position, dtype
+            As in :func:`ptunfold.geodesics.distances.squared_distances`.
+        how
+            ``n_jobs`` and ``progress``, as there.
+        """
+        return squared_distances(connection, position, dtype=dtype, **how)
+
+    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
+        """Prepare one-way distances in an arranged component, block by block: `OneWayRows`."""
         return OneWayRows(connection, position)
 
     def rows(self, connection: Connection) -> RowMaker:
         """Prepare distances from single sources in a connected graph."""
         return MeanRows(connection)
 
+    def close(self, *, is_broken: bool) -> None:
+        """Let everything go; ``is_broken`` after an error, or Ctrl-C."""
+
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        return None
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        self.close(is_broken=kind is not None)
 
 
 def check_store(store: Any, resume: bool) -> None:
@@ -136,7 +105,7 @@ def make_engine(
         raise ValueError("resume=True needs the store to go on with; pass store=its folder")
     if store is not None:
         check_store(store, resume)
-    made: Engine = ThreadsEngine()
+    made = Engine()
     if engine == "cuda":
         from ptunfold.engines.cuda import CudaEngine
 

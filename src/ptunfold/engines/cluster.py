@@ -9,14 +9,13 @@ from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
-from ptunfold.geodesics.arrangement import Arrangement, arrange
+from ptunfold.engines.base import Engine
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
@@ -32,12 +31,12 @@ from ptunfold.kernels.tiles import add_mirrored, square_means
 from ptunfold.memory import free_bytes
 from ptunfold.progress import stage
 from ptunfold.threads import cut, single_threaded_blas
-from ptunfold.types import Connection, FloatArray, IntArray, Settings
+from ptunfold.types import Connection, FloatArray, IntArray
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
 
 
-class ClusterEngine:
+class ClusterEngine(Engine):
     """The workers of the Dask client that is there, or of one that is made for the fit.
 
     Parameters
@@ -80,22 +79,8 @@ class ClusterEngine:
         self.scratch = f"ptunfold-{uuid.uuid4().hex}"
         self._held: list[Any] = []
 
-    def geometry(self, points: FloatArray, settings: Settings) -> None:
-        """Leave frames and connection to threads of this machine."""
-        return
-
-    def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
-        """Take a component out of a connection, neighbours next to each other."""
-        return arrange(connection, nodes)
-
     def squares(
-        self,
-        connection: Connection,
-        position: IntArray,
-        *,
-        dtype: DTypeLike,
-        n_jobs: int | None,
-        progress: bool,
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> ClusterSquares:
         """Estimate all squared distances in an arranged component."""
         client, dtype = self.client, np.dtype(dtype)
@@ -119,7 +104,7 @@ class ClusterEngine:
         # Rows are let go as soon as nothing on the cluster needs them any more.
         del rows, below
         self._hold(bands)
-        _wait_for(client, bands, progress)
+        _wait_for(client, bands, how["progress"])
         return ClusterSquares(client, bands, len(position), dtype)
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
@@ -136,17 +121,10 @@ class ClusterEngine:
         self._held.append(futures)
         return futures
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self, *, is_broken: bool) -> None:
+        """Free the memory and the disks of the cluster; stop it if it was made for the fit."""
         try:
-            if kind is not None:
+            if is_broken:
                 # From the last to the first: what others depend on goes after them.
                 for futures in reversed(self._held):
                     self.client.cancel(futures)

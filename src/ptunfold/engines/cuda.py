@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from functools import cache
 from importlib.resources import files
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ptunfold.engines.base import Engine
 from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
 from ptunfold.geodesics.arrangement import (
     Arrangement,
@@ -36,7 +36,7 @@ _ROWS_TOGETHER = 4096  # of a product
 _ROUNDS_A_LAUNCH = 4  # of every block; the bar moves in between
 
 
-class CudaEngine:
+class CudaEngine(Engine):
     """One GPU. Distances are kept in 32 bits, on the device as long as they fit there."""
 
     def __init__(self) -> None:
@@ -55,13 +55,7 @@ class CudaEngine:
         return Arrangement(*merge_copies(connection if is_whole else restrict(connection, nodes)))
 
     def squares(
-        self,
-        connection: Connection,
-        position: IntArray,
-        *,
-        dtype: DTypeLike,
-        n_jobs: int | None,
-        progress: bool,
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> Squares:
         """Estimate all squared distances in an arranged component."""
         _check_neighbors(connection.graph)
@@ -76,8 +70,10 @@ class CudaEngine:
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
                     f"GPU, or {in_words(there)} of memory; pass n_landmarks, or a store"
                 )
-            return sum_of_directions(spilled, n_rows, dtype=np.float32, n_jobs=1, progress=progress)
-        return device_squares(paths, position, progress=progress)
+            return sum_of_directions(
+                spilled, n_rows, dtype=np.float32, n_jobs=1, progress=how["progress"]
+            )
+        return device_squares(paths, position, progress=how["progress"])
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> SpilledRows:
         """Prepare one-way distances in an arranged component, block by block."""
@@ -89,15 +85,8 @@ class CudaEngine:
         _check_neighbors(connection.graph)
         return DeviceRows(self.cupy, connection)
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self, *, is_broken: bool) -> None:
+        """Give the memory of the device back."""
         self.cupy.get_default_memory_pool().free_all_blocks()
 
 

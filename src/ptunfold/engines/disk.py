@@ -9,13 +9,13 @@ import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self, overload
+from typing import Any, overload
 
 import numpy as np
 from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
+from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
 from ptunfold.engines.base import Engine, RowMaker
 from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
@@ -27,11 +27,10 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1
-_OPEN = -1  # no checksum is negative
 _STRIPS = 1 << 30  # bytes
 
 
-class StoreEngine:
+class StoreEngine(Engine):
     """An engine that keeps all distances in a folder.
 
     Parameters
@@ -57,13 +56,7 @@ class StoreEngine:
         return self.engine.arrange(connection, nodes)
 
     def squares(
-        self,
-        connection: Connection,
-        position: IntArray,
-        *,
-        dtype: DTypeLike,
-        n_jobs: int | None,
-        progress: bool,
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> Squares:
         """Estimate all squared distances in an arranged component."""
         rows_of = self.engine.one_way_rows(connection, position)
@@ -78,8 +71,8 @@ class StoreEngine:
             resume=self.resume,
         )
         self._stores.append(store)
-        store.fill(rows_of, n_jobs=rows_of.most_jobs or n_jobs, progress=progress)
-        store.fold(n_jobs=n_jobs, progress=progress)
+        store.fill(rows_of, n_jobs=rows_of.most_jobs or how["n_jobs"], progress=how["progress"])
+        store.fold(**how)
         return BandSquares(StoredBands(store))
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
@@ -90,19 +83,11 @@ class StoreEngine:
         """Prepare distances from single sources in a connected graph."""
         return self.engine.rows(connection)
 
-    def __enter__(self) -> Self:
-        self.engine.__enter__()
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def close(self, *, is_broken: bool) -> None:
+        """Let the folder go, for other fits."""
         for store in self._stores:
             store.close()
-        self.engine.__exit__(kind, error, trace)
+        self.engine.close(is_broken=is_broken)
 
 
 class Store:
@@ -156,19 +141,19 @@ class Store:
         self._claim(told, resume)
         self._lock()
         self._check_room()
-        self.rows_done = _marks(folder / "rows-done.npy", len(self.bounds) - 1)
-        self.bands_done = _marks(folder / "bands-done.npy", len(self.tops))
-        self.bands = _open_array(folder / "bands.npy", (int(self.starts[-1]),), dtype)
-        for index in np.flatnonzero(self.bands_done[:] != _OPEN).tolist():
+        self.rows_done = open_marks(folder / "rows-done.npy", len(self.bounds) - 1)
+        self.bands_done = open_marks(folder / "bands-done.npy", len(self.tops))
+        self.bands = open_array(folder / "bands.npy", (int(self.starts[-1]),), dtype)
+        for index in np.flatnonzero(self.bands_done[:] != OPEN).tolist():
             if zlib.crc32(self.band(index).data) != self.bands_done[index]:
-                self.bands_done[index] = _OPEN
+                self.bands_done[index] = OPEN
         if not (folder / "rows.npy").exists():
-            self.rows_done[:] = _OPEN  # they are removed when all bands are there
+            self.rows_done[:] = OPEN  # they are removed when all bands are there
 
     @property
     def is_full(self) -> bool:
         """Whether all bands are there."""
-        return bool((self.bands_done[:] != _OPEN).all())
+        return bool((self.bands_done[:] != OPEN).all())
 
     def _claim(self, told: dict[str, Any], resume: bool) -> None:
         """Make the folder ours, or see that it is."""
@@ -251,13 +236,13 @@ class Store:
         """Compute and write the rows that are missing."""
         if self.is_full:
             return  # all that rows are needed for is there
-        rows_file = _open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
+        rows_file = open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
 
         def handle(block: slice) -> None:
             for index in range(block.start, block.stop):
                 first, last = self.bounds[index : index + 2]
                 shape = (last - first, self.n_rows)
-                if self.rows_done[index] != _OPEN:
+                if self.rows_done[index] != OPEN:
                     found = rows_file.read(first * self.n_rows, shape)
                     if zlib.crc32(found.data) == self.rows_done[index]:
                         continue
@@ -281,7 +266,7 @@ class Store:
         if self.is_full:
             (self.folder / "rows.npy").unlink(missing_ok=True)
             return
-        rows_file = _open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
+        rows_file = open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
         slabs = plan_slabs(self.n_rows)
         # A strip for each thread, and no more than a gigabyte of them.
         strip_bytes = self.n_rows * (slabs[0].stop - slabs[0].start) * self.dtype.itemsize
@@ -292,7 +277,7 @@ class Store:
                 indices = [
                     index
                     for index in range(slab.start // BAND, -(-slab.stop // BAND))
-                    if self.bands_done[index] == _OPEN
+                    if self.bands_done[index] == OPEN
                 ]
                 if not indices:
                     continue
@@ -317,7 +302,7 @@ class Store:
         rows_file.close()
         (self.folder / "rows.npy").unlink(missing_ok=True)
 
-    def _fold_band(self, index: int, rows_file: _ArrayFile, strip: FloatArray, left: int) -> None:
+    def _fold_band(self, index: int, rows_file: ArrayFile, strip: FloatArray, left: int) -> None:
         top = self.tops[index]
         height = min(BAND, self.n_rows - top)
         band = np.empty((height, self.n_rows - top), dtype=self.dtype)
@@ -367,83 +352,6 @@ class StoredBands(Sequence[FloatArray]):
 
     def __iter__(self) -> Iterator[FloatArray]:
         return (self.store.band(index) for index in self.which)
-
-
-class _ArrayFile:
-    """An array in a file of NumPy's format, read and written piece by piece."""
-
-    def __init__(self, path: Path, offset: int, dtype: np.dtype[Any]) -> None:
-        self.dtype, self.offset = dtype, offset
-        self._file = os.open(path, os.O_RDWR)
-
-    def read(self, start: int, shape: tuple[int, ...]) -> FloatArray:
-        """Read an array of ``shape`` from the number ``start`` on."""
-        found = np.empty(shape, dtype=self.dtype)
-        room = found.reshape(-1).view(np.uint8).data
-        place = self.offset + start * self.dtype.itemsize
-        while len(room):
-            n_bytes = os.preadv(self._file, [room], place)
-            if not n_bytes:
-                raise OSError("a file of the store ends too early; remove it and start again")
-            room, place = room[n_bytes:], place + n_bytes
-        return found
-
-    def write(self, start: int, values: FloatArray) -> None:
-        """Write numbers from the number ``start`` on."""
-        left = values.reshape(-1).view(np.uint8).data
-        place = self.offset + start * self.dtype.itemsize
-        while len(left):
-            n_bytes = os.pwrite(self._file, left, place)
-            left, place = left[n_bytes:], place + n_bytes
-
-    def close(self) -> None:
-        """Let the file go."""
-        if self._file >= 0:
-            os.close(self._file)
-        self._file = -1
-
-    def __del__(self) -> None:
-        self.close()
-
-
-def _open_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> _ArrayFile:
-    """Open a file with an array, and make it first if it is not there."""
-    if not path.exists():
-        with whole_file(path) as name, name.open("wb") as file:
-            np.lib.format.write_array_header_2_0(
-                file,
-                {
-                    "descr": np.lib.format.dtype_to_descr(dtype),
-                    "fortran_order": False,
-                    "shape": shape,
-                },
-            )
-            file.truncate(file.tell() + int(np.prod(shape)) * dtype.itemsize)
-    size = int(np.prod(shape)) * dtype.itemsize
-    with path.open("rb") as file:
-        try:
-            np.lib.format.read_magic(file)
-            found, _, kind = np.lib.format.read_array_header_2_0(file)
-        except ValueError:
-            found, kind = None, None
-        if (found, kind) != (shape, dtype) or path.stat().st_size != file.tell() + size:
-            raise ValueError(f"{path} is damaged; remove {path.parent} and start again")
-        return _ArrayFile(path, file.tell(), dtype)
-
-
-def _marks(path: Path, count: int) -> Any:
-    """Open the list of checksums of what is done; it is small, and mapped."""
-    if not path.exists():
-        with whole_file(path) as name, name.open("wb") as file:
-            np.save(file, np.full(count, _OPEN, dtype=np.int64))
-    try:
-        marks = np.load(path, mmap_mode="r+")
-    except (ValueError, EOFError):
-        marks = np.empty(0)
-    if marks.shape != (count,) or marks.dtype != np.int64:
-        path.unlink()  # damaged: nothing counts as done
-        return _marks(path, count)
-    return marks
 
 
 def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:

@@ -17,21 +17,15 @@ _COLUMNS = 2048
 
 
 class Squares(Protocol):
-    """A symmetric matrix of squared distances that can be multiplied with vectors.
-
-    Attributes
-    ----------
-    n_points : int
-        Number of rows and columns.
-    dtype : numpy.dtype
-        float32 or float64.
-    """
+    """A symmetric matrix of squared distances that can be multiplied with vectors."""
 
     @property
-    def n_points(self) -> int: ...  # noqa: D102
+    def n_points(self) -> int:
+        """Number of rows and columns."""
 
     @property
-    def dtype(self) -> Any: ...  # noqa: D102
+    def dtype(self) -> Any:
+        """NumPy's float32 or float64."""
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Bring vectors to where products with the matrix are made, memory or a device."""

@@ -1,0 +1,91 @@
+"""Arrays in files of NumPy's format, piece by piece, and lists of what is done."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from ptunfold.io.files import whole_file
+from ptunfold.types import FloatArray
+
+OPEN = -1  # not done; no checksum is negative
+
+
+class ArrayFile:
+    """An array in a file of NumPy's format, read and written piece by piece."""
+
+    def __init__(self, path: Path, offset: int, dtype: np.dtype[Any]) -> None:
+        self.dtype, self.offset = dtype, offset
+        self._file = os.open(path, os.O_RDWR)
+
+    def read(self, start: int, shape: tuple[int, ...]) -> FloatArray:
+        """Read an array of ``shape`` from the number ``start`` on."""
+        found = np.empty(shape, dtype=self.dtype)
+        room = found.reshape(-1).view(np.uint8).data
+        place = self.offset + start * self.dtype.itemsize
+        while len(room):
+            n_bytes = os.preadv(self._file, [room], place)
+            if not n_bytes:
+                raise OSError("a file of the store ends too early; remove it and start again")
+            room, place = room[n_bytes:], place + n_bytes
+        return found
+
+    def write(self, start: int, values: FloatArray) -> None:
+        """Write numbers from the number ``start`` on."""
+        left = values.reshape(-1).view(np.uint8).data
+        place = self.offset + start * self.dtype.itemsize
+        while len(left):
+            n_bytes = os.pwrite(self._file, left, place)
+            left, place = left[n_bytes:], place + n_bytes
+
+    def close(self) -> None:
+        """Let the file go."""
+        if self._file >= 0:
+            os.close(self._file)
+        self._file = -1
+
+    def __del__(self) -> None:
+        self.close()
+
+
+def open_array(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> ArrayFile:
+    """Open a file with an array, and make it first if it is not there."""
+    if not path.exists():
+        with whole_file(path) as name, name.open("wb") as file:
+            np.lib.format.write_array_header_2_0(
+                file,
+                {
+                    "descr": np.lib.format.dtype_to_descr(dtype),
+                    "fortran_order": False,
+                    "shape": shape,
+                },
+            )
+            file.truncate(file.tell() + int(np.prod(shape)) * dtype.itemsize)
+    size = int(np.prod(shape)) * dtype.itemsize
+    with path.open("rb") as file:
+        try:
+            np.lib.format.read_magic(file)
+            found, _, kind = np.lib.format.read_array_header_2_0(file)
+        except ValueError:
+            found, kind = None, None
+        if (found, kind) != (shape, dtype) or path.stat().st_size != file.tell() + size:
+            raise ValueError(f"{path} is damaged; remove {path.parent} and start again")
+        return ArrayFile(path, file.tell(), dtype)
+
+
+def open_marks(path: Path, count: int) -> Any:
+    """Open the list of checksums of what is done; it is small, and mapped."""
+    if not path.exists():
+        with whole_file(path) as name, name.open("wb") as file:
+            np.save(file, np.full(count, OPEN, dtype=np.int64))
+    try:
+        marks = np.load(path, mmap_mode="r+")
+    except (ValueError, EOFError):
+        marks = np.empty(0)
+    if marks.shape != (count,) or marks.dtype != np.int64:
+        path.unlink()  # damaged: nothing counts as done
+        return open_marks(path, count)
+    return marks
