@@ -11,7 +11,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ptunfold.diagnostics import disagreement, local_distortion
+from ptunfold.diagnostics import point_scores
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
 from ptunfold.engines import ENGINES, make_engine
@@ -508,10 +508,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             paths to the point disagree, relative to their lengths; always 0 with arcs as steps.
         """
         check_is_fitted(self)
-        return {
-            "local distortion": local_distortion(self.connection_, self.embedding_),
-            "disagreement": disagreement(self.connection_, n_jobs=self.n_jobs),
-        }
+        return point_scores(self.connection_, self.embedding_, n_jobs=self.n_jobs)
 
     def explore(
         self,

@@ -13,6 +13,16 @@ _N_SOURCES = 12
 _ROUNDING = 1e-12
 
 
+def point_scores(
+    connection: Connection, embedding: FloatArray, *, n_jobs: int | None = None
+) -> dict[str, FloatArray]:
+    """Return all scores of single points by their names, as :meth:`ptunfold.PTU.scores` does."""
+    return {
+        "local distortion": local_distortion(connection, embedding),
+        "disagreement": disagreement(connection, n_jobs=n_jobs),
+    }
+
+
 def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArray:
     """Measure how much the embedding stretches or squeezes the edges at each point.
 

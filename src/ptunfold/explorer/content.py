@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics import disagreement, local_distortion
+from ptunfold.diagnostics import point_scores
 from ptunfold.explorer.columns import Column, as_columns
 from ptunfold.explorer.images import thumbnails
 from ptunfold.explorer.page import Page, make_page
@@ -57,10 +57,8 @@ def explorer_page(
             'columns={"name": values}, and color="name"'
         )
     given = as_columns(columns, n_points)
-    scores = [
-        Column("local distortion", local_distortion(geometry.connection, embedding)),
-        Column("disagreement", disagreement(geometry.connection, n_jobs=n_jobs)),
-    ]
+    found = point_scores(geometry.connection, embedding, n_jobs=n_jobs)
+    scores = [Column(name, values) for name, values in found.items()]
     if len(landmarks):
         is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
         scores.append(Column("landmark", is_landmark, ["no", "yes"]))
