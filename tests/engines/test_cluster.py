@@ -64,6 +64,35 @@ def test_same_bits_as_threads(client, points, dtype):
     np.testing.assert_array_equal(found.eigenvalues_, expected.eigenvalues_)
 
 
+@pytest.mark.filterwarnings("ignore")
+def test_workers_that_share_no_folder(points, tmp_path, monkeypatch):
+    from ptunfold.engines import cluster
+
+    workers = {
+        place: {
+            "cls": distributed.Nanny,
+            "options": {"nthreads": 1, "local_directory": str(tmp_path / place)},
+        }
+        for place in ("a", "b")
+    }
+    made = []
+    scratch = cluster.Scratch
+    monkeypatch.setattr(
+        cluster, "Scratch", lambda *args, **how: made.append(scratch(*args, **how)) or made[-1]
+    )
+    points = points.astype(np.float32)
+    with (
+        distributed.SpecCluster(
+            workers=workers,
+            scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
+        ) as two,
+        distributed.Client(two),
+    ):
+        found = PTU(engine="dask").fit(points).embedding_
+    assert [one.is_shared for one in made] == [False]
+    np.testing.assert_array_equal(found, PTU().fit(points).embedding_)
+
+
 @pytest.mark.parametrize("how", ["maxmin", "random"])
 def test_landmarks_have_the_same_bits(client, points, how):
     options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}

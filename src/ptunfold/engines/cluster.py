@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-import shutil
 import uuid
-from collections.abc import Sequence
-from concurrent.futures import CancelledError, ThreadPoolExecutor, wait
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from functools import cache
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -16,24 +12,28 @@ from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine
-from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.distances import OneWayRows
-from ptunfold.geodesics.rows import MeanRows
-from ptunfold.geodesics.squares import (
-    BandSquares,
-    plan_slabs,
-    slab_product,
-    sum_of_products,
+from ptunfold.engines.cluster_tasks import (
+    Scratch,
+    bands_in,
+    columns_of,
+    fold_slab,
+    make_scratch,
+    mean_rows,
+    n_points_of,
+    opened,
+    products_of_slabs,
+    remove_scratch,
+    slab_rows,
 )
-from ptunfold.io.files import whole_file
-from ptunfold.kernels.lanes import LANES
-from ptunfold.kernels.tiles import add_mirrored, square_means
+from ptunfold.geodesics.distances import OneWayRows
+from ptunfold.geodesics.squares import BandSquares, plan_slabs, sum_of_products
 from ptunfold.memory import free_bytes
 from ptunfold.progress import stage
-from ptunfold.threads import cut, single_threaded_blas
+from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
+_TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
 
 class ClusterEngine(Engine):
@@ -88,24 +88,28 @@ class ClusterEngine(Engine):
             client.scatter(OneWayRows(connection, position), broadcast=True, hash=False)
         )
         slabs = plan_slabs(len(position))
-        scratch = f"{self.scratch}/{len(self._held)}"
-        client.run(make_scratch, scratch, on_error="ignore")
-        rows = [
-            client.submit(slab_rows, rows_of, slab.start, slab.stop, dtype, scratch, pure=False)
-            for slab in slabs
-        ]
-        bands = []
-        for index, slab in enumerate(slabs):
-            below = [
-                client.submit(columns_of, later, slab.start, slab.stop, pure=False)
-                for later in rows[index + 1 :]
-            ]
-            bands.append(client.submit(fold_slab, rows[index], below, slab.start, pure=False))
+        name = f"{self.scratch}/{len(self._held)}"
+        folders = client.run(make_scratch, name, on_error="ignore")
+        # Workers that come later are left out if they are on another machine.
+        machine = _one_machine(folders) if len(folders) == len(client.nthreads()) else None
+        scratch = Scratch(name, is_shared=machine is not None)
+        how_to: dict[str, Any] = {"pure": False, "workers": machine}
+        rows: list[Any] = []  # those of the slabs below
+        bands: list[Any] = []
+        # From the last slab to the first: what a slab needs of others is there when it is done.
+        for slab in reversed(slabs):
+            across = (slab.start, slab.stop)
+            below = rows
+            if not scratch.is_shared:
+                below = [client.submit(columns_of, one, *across, **how_to) for one in rows]
+            own = client.submit(slab_rows, rows_of, *across, dtype, scratch, **how_to)
+            folded = client.submit(fold_slab, own, below, slab.start, scratch, **how_to)
+            rows, bands = [own, *rows], [folded, *bands]
         # Rows are let go as soon as nothing on the cluster needs them any more.
-        del rows, below
+        del rows, below, own
         self._hold(bands)
         _wait_for(client, bands, how["progress"])
-        return ClusterSquares(client, bands, len(position), dtype)
+        return ClusterSquares(client, bands, len(position), dtype, machine)
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
         """Refuse: rows of a cluster stay on it."""
@@ -150,11 +154,21 @@ class ClusterSquares:
         The number of rows and columns.
     dtype : numpy.dtype
         Of the distances.
+    machine : list of str, optional
+        The machine whose workers all see the bands of each other.
     """
 
-    def __init__(self, client: Any, bands: list[Any], n_points: int, dtype: np.dtype[Any]) -> None:
+    def __init__(
+        self,
+        client: Any,
+        bands: list[Any],
+        n_points: int,
+        dtype: np.dtype[Any],
+        machine: list[str] | None = None,
+    ) -> None:
         self.client, self.bands = client, bands
         self.n_points, self.dtype = n_points, dtype
+        self.machine = machine
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -163,18 +177,33 @@ class ClusterSquares:
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
         slabs = plan_slabs(self.n_points)
-        there = self.client.scatter(factor, broadcast=True, hash=False)
-        products = [
-            self.client.submit(product_of_slab, slab.start, bands, there, pure=False)
-            for slab, bands in zip(slabs, self.bands, strict=True)
+        there = self.client.scatter(factor, hash=False)
+        n_tasks = len(slabs)
+        if self.machine is not None:
+            n_tasks = min(_TASKS_A_THREAD * _n_threads(self.client), n_tasks)
+        tasks = [
+            self.client.submit(
+                products_of_slabs,
+                [slab.start for slab in slabs[first::n_tasks]],
+                self.bands[first::n_tasks],
+                there,
+                pure=False,
+                workers=self.machine,
+            )
+            for first in range(n_tasks)
         ]
-        return sum_of_products(slabs, self.client.gather(products), self.n_points)
+        products: list[Any] = [None] * len(slabs)
+        for first, found in enumerate(self.client.gather(tasks)):
+            products[first::n_tasks] = found
+        return sum_of_products(slabs, products, self.n_points)
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
-        return BandSquares(
-            [band for bands in self.client.gather(self.bands) for band in bands]
-        ).whole()
+        bands = []
+        for slab, flat in zip(plan_slabs(self.n_points), self.bands, strict=True):
+            numbers = self.client.submit(opened, flat, pure=False, workers=self.machine).result()
+            bands += bands_in(numbers, slab.start, self.n_points)
+        return BandSquares(bands).whole()
 
 
 class ClusterRows:
@@ -193,7 +222,7 @@ class ClusterRows:
 
     def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
         """Make room for rows (n_rows, n_points), here."""
-        n_points = self.client.submit(_n_points, self.connection).result()
+        n_points = self.client.submit(n_points_of, self.connection).result()
         return np.empty((n_rows, n_points), dtype=dtype)
 
     def fill(
@@ -202,8 +231,8 @@ class ClusterRows:
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
         from distributed import as_completed
 
-        n_threads = max(sum(self.client.nthreads().values()), 1)
-        together = min(max(len(sources) // (2 * n_threads), 1), _SOURCES_TOGETHER)
+        n_tasks = _TASKS_A_THREAD * _n_threads(self.client)
+        together = min(max(len(sources) // n_tasks, 1), _SOURCES_TOGETHER)
         blocks = cut(len(sources), together)
         tasks = {
             self.client.submit(
@@ -218,125 +247,16 @@ class ClusterRows:
                 bar.update(block.stop - block.start)
 
 
-# What follows runs on the workers.
+def _one_machine(folders: dict[str, Any]) -> list[str] | None:
+    """Return the machine, as a list, if all workers share a folder of it."""
+    from distributed.comm import get_address_host
+
+    hosts = {get_address_host(address) for address in folders}
+    return list(hosts) if len(hosts) == len(set(folders.values())) == 1 else None
 
 
-def slab_rows(
-    rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any], scratch: str
-) -> FloatArray:
-    """Compute the rows ``start:stop``, one way; or read them, if this machine did so before.
-
-    A copy is left on the disk of the machine: if a worker dies, what it had computed is not lost
-    with it.
-    """
-    from distributed import get_worker
-
-    path = _scratch_space(get_worker()) / scratch / f"{start}.npy"
-    found = _read_rows(path)
-    if found is not None:
-        return found
-    n_rows = len(rows_of.position)
-    first_node = int(rows_of.position[start]) // LANES * LANES
-    last_node = int(rows_of.position[stop - 1]) + 1
-    n_nodes = len(rows_of.owned) - 1
-    nodes = slice(first_node, min(-(-last_node // LANES) * LANES, n_nodes))
-    first = int(rows_of.owned[nodes.start])
-    rows = np.empty((int(rows_of.owned[nodes.stop]) - first, n_rows), dtype=dtype)
-    rows_of.write(nodes, rows, first)
-    rows = rows[start - first : stop - first]
-    _copier().submit(_write_rows, path, rows)  # while the next one is computed
-    return rows
-
-
-def columns_of(rows: FloatArray, start: int, stop: int) -> FloatArray:
-    """Take some columns out of rows; they are copied only if they have to travel."""
-    return rows[:, start:stop]
-
-
-def fold_slab(rows: FloatArray, below: Sequence[FloatArray], start: int) -> list[FloatArray]:
-    """Make the bands of a slab: squares of the means of both directions.
-
-    Parameters
-    ----------
-    rows : (n_slab, n_rows)
-        The rows of the slab, one way.
-    below : sequence of arrays
-        The columns of the slab in the rows of the slabs below it, the other way.
-    start : int
-        The first row of the slab.
-    """
-    bands = []
-    for top in range(0, len(rows), BAND):
-        height = min(BAND, len(rows) - top)
-        band = rows[top : top + height, start + top :].copy()
-        across = slice(top, top + height)
-        left = height
-        for block in (rows[top + height :, start : start + len(rows)], *below):
-            add_mirrored(band, left, block[:, across])
-            left += len(block)
-        square_means(band)
-        bands.append(band)
-    return bands
-
-
-def product_of_slab(top: int, bands: list[FloatArray], factor: FloatArray) -> FloatArray:
-    """Multiply the bands of a slab, with one thread."""
-    with single_threaded_blas():
-        return slab_product(top, bands, factor)
-
-
-def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -> FloatArray:
-    """Compute distances from some sources, the mean of both directions."""
-    rows = np.empty((len(sources), connection.graph.n_points), dtype=dtype)
-    MeanRows(connection).fill(sources, rows, n_jobs=1, progress=False)
-    return rows
-
-
-def make_scratch(scratch: str, dask_worker: Any) -> None:
-    """Make the folder where `slab_rows` leaves copies; without it there are none."""
-    (_scratch_space(dask_worker) / scratch).mkdir(parents=True, exist_ok=True)
-
-
-def remove_scratch(scratch: str, dask_worker: Any) -> None:
-    """Remove what `slab_rows` has left on the disk."""
-    wait([_copier().submit(int)])  # what was to be written before is written
-    shutil.rmtree(_scratch_space(dask_worker) / scratch, ignore_errors=True)
-
-
-def _scratch_space(worker: Any) -> Path:
-    """Return the folder that all workers of a machine share."""
-    return Path(worker.local_directory).parent
-
-
-def _n_points(connection: Connection) -> int:
-    return connection.graph.n_points
-
-
-@cache
-def _copier() -> ThreadPoolExecutor:
-    """Return the thread of a worker that writes copies, one after the other."""
-    return ThreadPoolExecutor(1)
-
-
-def _write_rows(path: Path, rows: FloatArray) -> None:
-    if not path.parent.is_dir():
-        return  # the fit is over, or this machine came late
-    # There whole or not at all; on a full disk not at all, which harms nobody.
-    with (
-        suppress(OSError),
-        whole_file(path, is_durable=False) as name,
-        name.open("wb") as file,
-    ):
-        np.save(file, rows)
-
-
-def _read_rows(path: Path) -> FloatArray | None:
-    """Read rows that a worker of this machine has written; None if there are none."""
-    try:
-        rows: FloatArray = np.load(path)
-    except (OSError, ValueError, EOFError):
-        return None
-    return rows
+def _n_threads(client: Any) -> int:
+    return max(sum(client.nthreads().values()), 1)
 
 
 def _wait_for(client: Any, futures: list[Any], progress: bool) -> None:
@@ -345,7 +265,8 @@ def _wait_for(client: Any, futures: list[Any], progress: bool) -> None:
 
     with stage("distances", len(futures), "slabs", progress) as bar:
         for future in as_completed(futures, loop=client.loop):
-            _result(future)
+            if future.status != "finished":  # else it stays where it is
+                _result(future)
             bar.update(1)
 
 

@@ -21,7 +21,7 @@ from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
-from ptunfold.kernels.tiles import add_mirrored, square_means
+from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
@@ -309,8 +309,7 @@ class Store:
         for row in range(height):
             band[row] = rows_file.read((top + row) * self.n_rows + top, (self.n_rows - top,))
         across = slice(top - left, top - left + height)
-        add_mirrored(band, height, strip[top + height - left :, across])
-        square_means(band)
+        square_mirrored(band, strip[top - left :, across], band)
         self.bands.write(int(self.starts[index]), band)
         self.bands_done[index] = zlib.crc32(band.data)
 

@@ -6,6 +6,7 @@ from numba import njit
 
 TILE = 64
 _SMALL_TILE = 16
+_WIDE_TILE = 32
 
 
 @njit(nogil=True, cache=True)
@@ -50,14 +51,19 @@ def add_rows(band, top, rows, start):
 
 
 @njit(nogil=True, cache=True)
-def add_mirrored(band, left, block):
-    """Add the mirror image of ``block`` (s, h) to a band (h, m), from column ``left`` on."""
-    height, width = len(band), len(block)
-    for upper in range(0, width, _SMALL_TILE):
-        for start in range(0, height, _SMALL_TILE):
-            for row in range(start, min(start + _SMALL_TILE, height)):
-                for index in range(upper, min(upper + _SMALL_TILE, width)):
-                    band[row, left + index] += block[index, row]
+def square_mirrored(rows, mirror, squares):
+    """Write the squares of the means of ``rows`` (h, w) and the transpose of ``mirror`` (w, h).
+
+    ``squares`` may be ``rows`` itself.
+    """
+    height, width = rows.shape
+    for left in range(0, width, _WIDE_TILE):
+        right = min(left + _WIDE_TILE, width)
+        for top in range(0, height, _SMALL_TILE):
+            for row in range(top, min(top + _SMALL_TILE, height)):
+                for column in range(left, right):
+                    mean = 0.5 * (rows[row, column] + mirror[column, row])
+                    squares[row, column] = mean * mean
 
 
 @njit(nogil=True, cache=True)

@@ -1,0 +1,146 @@
+"""What workers of a cluster do, without a cluster."""
+
+import os
+from types import SimpleNamespace
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU
+from ptunfold.datasets import swiss_roll
+from ptunfold.engines import cluster_tasks
+from ptunfold.engines.cluster_tasks import (
+    FileArray,
+    Scratch,
+    bands_in,
+    columns_of,
+    fold_slab,
+    make_scratch,
+    opened,
+    products_of_slabs,
+    remove_scratch,
+    slab_rows,
+)
+from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.distances import OneWayRows, squared_distances
+from ptunfold.geodesics.squares import plan_slabs
+
+pytest.importorskip("distributed")
+
+
+@pytest.fixture(params=[True, False])
+def scratch(request, monkeypatch, tmp_path):
+    worker = SimpleNamespace(local_directory=str(tmp_path / "worker"))
+    monkeypatch.setattr("distributed.get_worker", lambda: worker)
+    make_scratch("fit/0", worker)
+    yield Scratch("fit/0", is_shared=request.param)
+    remove_scratch("fit", worker)
+    assert not (tmp_path / "fit").exists()
+
+
+@pytest.fixture(scope="module")
+def arranged():
+    points = swiss_roll(900).points
+    points = np.concatenate((points, points[:40]))  # copies
+    connection = PTU().fit(points).connection_
+    arrangement = arrange(connection, np.arange(len(points)))
+    return arrangement.connection, np.sort(arrangement.position)
+
+
+def folded(arranged, scratch, dtype):
+    """All slabs, as the engine has them made."""
+    rows_of = OneWayRows(*arranged)
+    slabs = plan_slabs(len(arranged[1]))
+    rows = [slab_rows(rows_of, slab.start, slab.stop, dtype, scratch) for slab in slabs]
+    bands = []
+    for index, slab in enumerate(slabs):
+        below = rows[index + 1 :]
+        if not scratch.is_shared:
+            below = [columns_of(one, slab.start, slab.stop) for one in below]
+        bands.append(fold_slab(rows[index], below, slab.start, scratch))
+    return slabs, rows, bands
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_slabs_have_the_bits_of_bands(arranged, scratch, dtype):
+    dtype = np.dtype(dtype)
+    slabs, rows, flats = folded(arranged, scratch, dtype)
+    assert len(slabs) > 2
+    assert all(isinstance(array, FileArray) is scratch.is_shared for array in (*rows, *flats))
+    expected = squared_distances(*arranged, dtype=dtype)
+    found = [
+        band
+        for slab, flat in zip(slabs, flats, strict=True)
+        for band in bands_in(opened(flat), slab.start, expected.n_points)
+    ]
+    assert [band.shape for band in found] == [band.shape for band in expected.bands]
+    for one, other in zip(found, expected.bands, strict=True):
+        np.testing.assert_array_equal(one, other)
+    factor = np.random.default_rng(0).standard_normal((expected.n_points, 3)).astype(dtype)
+    products = products_of_slabs([slab.start for slab in slabs], flats, factor)
+    total = np.zeros(factor.shape)
+    for slab, product in zip(slabs, products, strict=True):
+        total[slab.start :] += product
+    np.testing.assert_array_equal(total, expected.multiply(factor))
+
+
+def test_what_is_there_is_not_computed_again(arranged, scratch, monkeypatch):
+    rows_of = OneWayRows(*arranged)
+    dtype = np.dtype(np.float32)
+    first = opened(slab_rows(rows_of, 0, 256, dtype, scratch)).copy()
+
+    def fails(*args):
+        raise AssertionError("computed again")
+
+    monkeypatch.setattr(OneWayRows, "write", fails)
+    again = opened(slab_rows(rows_of, 0, 256, dtype, scratch))
+    np.testing.assert_array_equal(again, first)
+    with pytest.raises(AssertionError):
+        slab_rows(rows_of, 256, 512, dtype, scratch)
+
+
+def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tmp_path):
+    rows_of = OneWayRows(*arranged)
+    dtype = np.dtype(np.float32)
+    write = OneWayRows.write
+
+    def breaks(self, block, rows, first_row):
+        write(self, block, rows, first_row)
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(OneWayRows, "write", breaks)
+    with pytest.raises(KeyboardInterrupt):
+        slab_rows(rows_of, 0, 256, dtype, scratch)
+    assert not os.listdir(tmp_path / "fit/0")
+
+
+@pytest.mark.parametrize("trouble", ["no room", "no folder", "not on this system"])
+def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp_path, trouble):
+    if trouble == "no room":
+
+        def full(*args):
+            raise OSError(28, "No space left on device")
+
+        monkeypatch.setattr(os, "posix_fallocate", full)
+    elif trouble == "no folder":
+        remove_scratch("fit", SimpleNamespace(local_directory=str(tmp_path / "worker")))
+    else:
+        monkeypatch.delattr(os, "posix_fallocate")
+    dtype = np.dtype(np.float32)
+    _, rows, flats = folded(arranged, scratch, dtype)
+    assert all(isinstance(array, np.ndarray) for array in (*rows, *flats))
+    assert not list(tmp_path.glob("fit/0/*"))
+    expected = squared_distances(*arranged, dtype=dtype)
+    np.testing.assert_array_equal(bands_in(flats[0], 0, expected.n_points)[0], expected.bands[0])
+
+
+def test_folders_of_two_machines_are_told_apart(tmp_path, monkeypatch):
+    one, same, other = (
+        SimpleNamespace(local_directory=str(tmp_path / place))
+        for place in ("a/worker-1", "a/worker-2", "b/worker-1")
+    )
+    assert make_scratch("fit", one) == make_scratch("fit", same)
+    assert make_scratch("fit", one) != make_scratch("fit", other)
+    here = make_scratch("fit", one)
+    monkeypatch.setattr(cluster_tasks.platform, "node", lambda: "elsewhere")
+    assert make_scratch("fit", one) != here
