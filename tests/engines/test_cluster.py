@@ -64,33 +64,118 @@ def test_same_bits_as_threads(client, points, dtype):
     np.testing.assert_array_equal(found.eigenvalues_, expected.eigenvalues_)
 
 
-@pytest.mark.filterwarnings("ignore")
-def test_workers_that_share_no_folder(points, tmp_path, monkeypatch):
+@pytest.fixture
+def is_shared(monkeypatch):
+    """Whether workers shared a folder, for each time that squares were made."""
     from ptunfold.engines import cluster
 
+    told = []
+    make = cluster.ClusterSquares._make
+
+    def telling(self, progress):
+        make(self, progress)
+        told.append(self.scratch.is_shared)
+
+    monkeypatch.setattr(cluster.ClusterSquares, "_make", telling)
+    return told
+
+
+def test_workers_of_one_machine_share_a_folder(client, points, is_shared):
+    PTU(engine="dask").fit(points)
+    assert is_shared == [True]
+
+
+def two_workers(*folders):
+    """A cluster of two processes, each with its own folder or both with one."""
     workers = {
-        place: {
+        index: {
             "cls": distributed.Nanny,
-            "options": {"nthreads": 1, "local_directory": str(tmp_path / place)},
+            "options": {"nthreads": 1, "local_directory": str(folder)},
         }
-        for place in ("a", "b")
+        for index, folder in enumerate(folders)
     }
-    made = []
-    scratch = cluster.Scratch
-    monkeypatch.setattr(
-        cluster, "Scratch", lambda *args, **how: made.append(scratch(*args, **how)) or made[-1]
+    return distributed.SpecCluster(
+        workers=workers,
+        scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
     )
+
+
+def holder_of_the_graph(client):
+    """Have Dask drop what nobody waits for, all copies but one, and find that one."""
+    client.amm.run_once()
+    deadline = time.monotonic() + 10
+    while time.monotonic() < deadline:
+        (holders,) = (
+            workers for key, workers in client.who_has().items() if key.startswith("OneWayRows")
+        )
+        if len(holders) == 1:
+            return holders[0]
+        time.sleep(0.05)
+    raise AssertionError(f"the graph is still on {holders}")
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("places", ["aa", "ab"])
+def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared, places):
+    from ptunfold.engines import cluster
+
     points = points.astype(np.float32)
+    expected = PTU().fit(points).embedding_
+    calls = []
+    multiply = cluster.ClusterSquares._multiply
     with (
-        distributed.SpecCluster(
-            workers=workers,
-            scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
-        ) as two,
-        distributed.Client(two),
+        two_workers(*(tmp_path / place for place in places)) as two,
+        distributed.Client(two) as client,
     ):
+        pids = client.run(os.getpid)
+
+        def killing(self, factor):
+            calls.append(factor.shape)
+            if len(calls) == 2:
+                os.kill(pids[holder_of_the_graph(client)], signal.SIGKILL)
+                time.sleep(0.5)
+            return multiply(self, factor)
+
+        monkeypatch.setattr(cluster.ClusterSquares, "_multiply", killing)
         found = PTU(engine="dask").fit(points).embedding_
-    assert [one.is_shared for one in made] == [False]
-    np.testing.assert_array_equal(found, PTU().fit(points).embedding_)
+    assert len(calls) > 2
+    assert is_shared[0] == (places == "aa")
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_only_worker_is_killed_between_landmarks(points, tmp_path, monkeypatch):
+    from ptunfold.engines import cluster
+
+    expected = PTU(n_landmarks=40).fit(points)
+    calls = []
+    fill = cluster.ClusterRows._fill
+    with two_workers(tmp_path) as one, distributed.Client(one) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def killing(self, *args):
+            calls.append(1)
+            if len(calls) == 4:
+                os.kill(pids[0], signal.SIGKILL)
+                time.sleep(0.5)
+            return fill(self, *args)
+
+        monkeypatch.setattr(cluster.ClusterRows, "_fill", killing)
+        found = PTU(engine="dask", n_landmarks=40).fit(points)
+    assert len(calls) > 4
+    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+
+
+def test_trouble_without_end_is_told(client, points, monkeypatch):
+    from ptunfold.engines import cluster
+
+    def cancelled(*args):
+        raise cluster.CancelledError
+
+    monkeypatch.setattr(cluster, "_wait_for", cancelled)
+    with pytest.raises(RuntimeError, match="died again and again"):
+        PTU(engine="dask").fit(points)
 
 
 @pytest.mark.parametrize("how", ["maxmin", "random"])
@@ -118,15 +203,22 @@ def test_nothing_stays_on_the_cluster(client, points):
     assert kept(client) == [(0, 0), (0, 0)]
 
 
-def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch):
+@pytest.mark.parametrize("moment", ["_wait_for", "gather"])
+def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch, moment):
+    """While tasks are at work."""
     from ptunfold.engines import cluster
 
-    def interrupted(self, factor, n_jobs=None):
+    delays = iter([0, 0.02, 0.05, 0.1])
+
+    def interrupted(*args, **how):
+        time.sleep(next(delays))
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(cluster.ClusterSquares, "multiply", interrupted)
-    with pytest.raises(KeyboardInterrupt):
-        PTU(engine="dask").fit(points)
+    place = cluster if moment == "_wait_for" else client
+    monkeypatch.setattr(place, moment, interrupted)
+    for _ in range(4):
+        with pytest.raises(KeyboardInterrupt):
+            PTU(engine="dask").fit(points)
     deadline = time.monotonic() + 20
     while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
         time.sleep(0.1)

@@ -1,6 +1,11 @@
 """What workers of a cluster do, without a cluster."""
 
 import os
+import threading
+import time
+import uuid
+from contextlib import suppress
+from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
@@ -32,7 +37,7 @@ pytest.importorskip("distributed")
 def scratch(request, monkeypatch, tmp_path):
     worker = SimpleNamespace(local_directory=str(tmp_path / "worker"))
     monkeypatch.setattr("distributed.get_worker", lambda: worker)
-    make_scratch("fit/0", worker)
+    assert make_scratch("fit/0", 1, worker)
     yield Scratch("fit/0", is_shared=request.param)
     remove_scratch("fit", worker)
     assert not (tmp_path / "fit").exists()
@@ -111,7 +116,7 @@ def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tm
     monkeypatch.setattr(OneWayRows, "write", breaks)
     with pytest.raises(KeyboardInterrupt):
         slab_rows(rows_of, 0, 256, dtype, scratch)
-    assert not os.listdir(tmp_path / "fit/0")
+    assert not [name for name in tmp_path.rglob("*") if name.is_file()]
 
 
 @pytest.mark.parametrize("trouble", ["no room", "no folder", "not on this system"])
@@ -129,18 +134,55 @@ def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp
     dtype = np.dtype(np.float32)
     _, rows, flats = folded(arranged, scratch, dtype)
     assert all(isinstance(array, np.ndarray) for array in (*rows, *flats))
-    assert not list(tmp_path.glob("fit/0/*"))
+    assert not [name for name in tmp_path.rglob("*") if name.is_file()]
     expected = squared_distances(*arranged, dtype=dtype)
     np.testing.assert_array_equal(bands_in(flats[0], 0, expected.n_points)[0], expected.bands[0])
 
 
-def test_folders_of_two_machines_are_told_apart(tmp_path, monkeypatch):
+@pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
+def test_nothing_stays_mapped(arranged, scratch):
+    """What is mapped counts as memory of a worker, and Dask stops one that has too much."""
+    slabs, rows, flats = folded(arranged, scratch, np.dtype(np.float32))
+    factor = np.ones((len(arranged[1]), 2), dtype=np.float32)
+    products_of_slabs([slab.start for slab in slabs], flats, factor)
+    if not scratch.is_shared:  # there results themselves are mapped
+        assert "bands-" in Path("/proc/self/maps").read_text()
+    del rows, flats
+    assert str(scratch.folder()) not in Path("/proc/self/maps").read_text()
+
+
+def test_folders_are_told_apart(tmp_path, monkeypatch):
     one, same, other = (
         SimpleNamespace(local_directory=str(tmp_path / place))
         for place in ("a/worker-1", "a/worker-2", "b/worker-1")
     )
-    assert make_scratch("fit", one) == make_scratch("fit", same)
-    assert make_scratch("fit", one) != make_scratch("fit", other)
-    here = make_scratch("fit", one)
+    here = make_scratch("fit", 1, one)
+    assert here is not None
+    assert here == make_scratch("fit", 1, same)
+    assert here != make_scratch("fit", 1, other)
+    assert make_scratch("fit", 1 << 60, one) is None  # no room
     monkeypatch.setattr(cluster_tasks.platform, "node", lambda: "elsewhere")
-    assert make_scratch("fit", one) != here
+    assert here != make_scratch("fit", 1, one)
+
+
+def test_a_folder_is_removed_while_somebody_writes(tmp_path):
+    worker = SimpleNamespace(local_directory=str(tmp_path / "worker"))
+    is_over = threading.Event()
+
+    def write():
+        while not is_over.is_set():
+            with suppress(OSError):
+                for folder in (tmp_path / "fit").iterdir():
+                    (folder / uuid.uuid4().hex).touch()
+
+    thread = threading.Thread(target=write)
+    thread.start()
+    try:
+        for _ in range(30):
+            make_scratch("fit", 1, worker)
+            time.sleep(0.005)
+            remove_scratch("fit", worker)
+            assert not list(tmp_path.iterdir())
+    finally:
+        is_over.set()
+        thread.join()

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import effective_n_jobs
@@ -19,7 +20,6 @@ from ptunfold.engines.cluster_tasks import (
     fold_slab,
     make_scratch,
     mean_rows,
-    n_points_of,
     opened,
     products_of_slabs,
     remove_scratch,
@@ -33,6 +33,7 @@ from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
+_ATTEMPTS = 4
 _TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
 
@@ -83,33 +84,12 @@ class ClusterEngine(Engine):
         self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> ClusterSquares:
         """Estimate all squared distances in an arranged component."""
-        client, dtype = self.client, np.dtype(dtype)
-        rows_of = self._hold(
-            client.scatter(OneWayRows(connection, position), broadcast=True, hash=False)
-        )
-        slabs = plan_slabs(len(position))
         name = f"{self.scratch}/{len(self._held)}"
-        folders = client.run(make_scratch, name, on_error="ignore")
-        # Workers that come later are left out if they are on another machine.
-        machine = _one_machine(folders) if len(folders) == len(client.nthreads()) else None
-        scratch = Scratch(name, is_shared=machine is not None)
-        how_to: dict[str, Any] = {"pure": False, "workers": machine}
-        rows: list[Any] = []  # those of the slabs below
-        bands: list[Any] = []
-        # From the last slab to the first: what a slab needs of others is there when it is done.
-        for slab in reversed(slabs):
-            across = (slab.start, slab.stop)
-            below = rows
-            if not scratch.is_shared:
-                below = [client.submit(columns_of, one, *across, **how_to) for one in rows]
-            own = client.submit(slab_rows, rows_of, *across, dtype, scratch, **how_to)
-            folded = client.submit(fold_slab, own, below, slab.start, scratch, **how_to)
-            rows, bands = [own, *rows], [folded, *bands]
-        # Rows are let go as soon as nothing on the cluster needs them any more.
-        del rows, below, own
-        self._hold(bands)
-        _wait_for(client, bands, how["progress"])
-        return ClusterSquares(client, bands, len(position), dtype, machine)
+        squares = ClusterSquares(
+            self.client, OneWayRows(connection, position), np.dtype(dtype), name, self._hold
+        )
+        squares.make(how["progress"])
+        return squares
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
         """Refuse: rows of a cluster stay on it."""
@@ -117,9 +97,7 @@ class ClusterEngine(Engine):
 
     def rows(self, connection: Connection) -> ClusterRows:
         """Prepare distances from single sources in a connected graph."""
-        return ClusterRows(
-            self.client, self._hold(self.client.scatter(connection, broadcast=True, hash=False))
-        )
+        return ClusterRows(self.client, connection, self._hold)
 
     def _hold(self, futures: Any) -> Any:
         self._held.append(futures)
@@ -148,27 +126,51 @@ class ClusterSquares:
     ----------
     client : distributed.Client
         The way to the workers.
-    bands : list of Future
-        The bands of each slab, as `plan_slabs` cuts them.
-    n_points : int
-        The number of rows and columns.
+    rows_of : OneWayRows
+        What makes the rows.
     dtype : numpy.dtype
         Of the distances.
-    machine : list of str, optional
-        The machine whose workers all see the bands of each other.
+    name : str
+        Of the folder for the files of the workers.
+    hold : callable
+        Is given all futures, and keeps them.
     """
 
     def __init__(
-        self,
-        client: Any,
-        bands: list[Any],
-        n_points: int,
-        dtype: np.dtype[Any],
-        machine: list[str] | None = None,
+        self, client: Any, rows_of: OneWayRows, dtype: np.dtype[Any], name: str, hold: Any
     ) -> None:
-        self.client, self.bands = client, bands
-        self.n_points, self.dtype = n_points, dtype
-        self.machine = machine
+        self.client, self.rows_of, self.dtype = client, rows_of, dtype
+        self.n_points = len(rows_of.position)
+        self.scratch = Scratch(name)
+        self.bands: list[Any] = []
+        self._hold = hold
+
+    def make(self, progress: bool = False) -> None:
+        """Compute what is not there yet."""
+        _try_again(lambda: self._make(progress))
+
+    def _make(self, progress: bool) -> None:
+        client, name = self.client, self.scratch.name
+        n_bytes = int(1.6 * self.dtype.itemsize * self.n_points**2)
+        folders = client.run(make_scratch, name, n_bytes, on_error="ignore")
+        all_same = len(set(folders.values())) == 1 and len(folders) == len(client.nthreads())
+        self.scratch = Scratch(name, is_shared=all_same and None not in folders.values())
+        rows_of = self._hold(client.scatter(self.rows_of, broadcast=True, hash=False))
+        rows: list[Any] = []  # those of the slabs below
+        bands: list[Any] = []
+        # From the last slab to the first: what a slab needs of others is there when it is done.
+        for slab in reversed(plan_slabs(self.n_points)):
+            across = (slab.start, slab.stop)
+            below = rows
+            if not self.scratch.is_shared:
+                below = [client.submit(columns_of, one, *across, pure=False) for one in rows]
+            own = client.submit(slab_rows, rows_of, *across, self.dtype, self.scratch, pure=False)
+            folded = client.submit(fold_slab, own, below, slab.start, self.scratch, pure=False)
+            rows, bands = [own, *rows], [folded, *bands]
+        # Rows are let go as soon as nothing on the cluster needs them any more.
+        del rows, below, own
+        self.bands = self._hold(bands)
+        _wait_for(client, bands, progress)
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -176,10 +178,13 @@ class ClusterSquares:
 
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
+        return cast("FloatArray", _try_again(lambda: self._multiply(factor), self.make))
+
+    def _multiply(self, factor: FloatArray) -> FloatArray:
         slabs = plan_slabs(self.n_points)
         there = self.client.scatter(factor, hash=False)
         n_tasks = len(slabs)
-        if self.machine is not None:
+        if self.scratch.is_shared:
             n_tasks = min(_TASKS_A_THREAD * _n_threads(self.client), n_tasks)
         tasks = [
             self.client.submit(
@@ -188,20 +193,26 @@ class ClusterSquares:
                 self.bands[first::n_tasks],
                 there,
                 pure=False,
-                workers=self.machine,
             )
             for first in range(n_tasks)
         ]
         products: list[Any] = [None] * len(slabs)
-        for first, found in enumerate(self.client.gather(tasks)):
-            products[first::n_tasks] = found
+        try:
+            for first, found in enumerate(self.client.gather(tasks)):
+                products[first::n_tasks] = found
+        except BaseException:
+            self.client.cancel([there, *tasks])
+            raise
         return sum_of_products(slabs, products, self.n_points)
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
+        return cast("FloatArray", _try_again(self._whole, self.make))
+
+    def _whole(self) -> FloatArray:
         bands = []
         for slab, flat in zip(plan_slabs(self.n_points), self.bands, strict=True):
-            numbers = self.client.submit(opened, flat, pure=False, workers=self.machine).result()
+            numbers = self.client.submit(opened, flat, pure=False).result()
             bands += bands_in(numbers, slab.start, self.n_points)
         return BandSquares(bands).whole()
 
@@ -213,46 +224,69 @@ class ClusterRows:
     ----------
     client : distributed.Client
         The way to the workers.
-    connection : Future
-        The connection.
+    connection : Connection
+        Connected.
+    hold : callable
+        Is given all futures, and keeps them.
     """
 
-    def __init__(self, client: Any, connection: Any) -> None:
+    def __init__(self, client: Any, connection: Connection, hold: Any) -> None:
         self.client, self.connection = client, connection
+        self._hold = hold
+        self._there: Any = None
+        self._send()
+
+    def _send(self) -> None:
+        self._there = self._hold(self.client.scatter(self.connection, broadcast=True, hash=False))
 
     def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
         """Make room for rows (n_rows, n_points), here."""
-        n_points = self.client.submit(n_points_of, self.connection).result()
-        return np.empty((n_rows, n_points), dtype=dtype)
+        return np.empty((n_rows, self.connection.graph.n_points), dtype=dtype)
 
     def fill(
         self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
     ) -> None:
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
-        from distributed import as_completed
-
         n_tasks = _TASKS_A_THREAD * _n_threads(self.client)
         together = min(max(len(sources) // n_tasks, 1), _SOURCES_TOGETHER)
-        blocks = cut(len(sources), together)
+        missing = cut(len(sources), together)
+        with stage("distances", len(sources), "sources", progress) as bar:
+            _try_again(lambda: self._fill(sources, rows, missing, bar), self._send)
+
+    def _fill(self, sources: IntArray, rows: FloatArray, missing: list[slice], bar: Any) -> None:
+        """Compute the blocks that are missing, and take them off the list."""
+        from distributed import as_completed
+
         tasks = {
             self.client.submit(
-                mean_rows, self.connection, sources[block], rows.dtype, pure=False
+                mean_rows, self._there, sources[block], rows.dtype, pure=False
             ): block
-            for block in blocks
+            for block in missing
         }
-        with stage("distances", len(sources), "sources", progress) as bar:
-            for task in as_completed(list(tasks), loop=self.client.loop):
-                block = tasks.pop(task)
-                rows[block] = _result(task)
-                bar.update(block.stop - block.start)
+        for task in as_completed(list(tasks), loop=self.client.loop):
+            block = tasks.pop(task)
+            rows[block] = task.result()
+            missing.remove(block)
+            bar.update(block.stop - block.start)
 
 
-def _one_machine(folders: dict[str, Any]) -> list[str] | None:
-    """Return the machine, as a list, if all workers share a folder of it."""
-    from distributed.comm import get_address_host
+def _try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: None) -> Any:
+    """Do something on the cluster; again if workers went away with what it needs.
 
-    hosts = {get_address_host(address) for address in folders}
-    return list(hosts) if len(hosts) == len(set(folders.values())) == 1 else None
+    It may be the graph, of which Dask keeps one copy where nobody waits for it, or a file that a
+    worker on a new machine does not see.
+    """
+    for attempt in range(_ATTEMPTS):
+        try:
+            if attempt:
+                repair()
+            return work()
+        except (CancelledError, FileNotFoundError, TimeoutError) as error:
+            trouble = error
+    raise RuntimeError(
+        "workers of the cluster died again and again, and the fit with them; look into their logs "
+        "(memory, most often), and fit again"
+    ) from trouble
 
 
 def _n_threads(client: Any) -> int:
@@ -266,19 +300,8 @@ def _wait_for(client: Any, futures: list[Any], progress: bool) -> None:
     with stage("distances", len(futures), "slabs", progress) as bar:
         for future in as_completed(futures, loop=client.loop):
             if future.status != "finished":  # else it stays where it is
-                _result(future)
+                future.result()
             bar.update(1)
-
-
-def _result(future: Any) -> Any:
-    """Return what a task has found."""
-    try:
-        return future.result()
-    except CancelledError as error:
-        raise RuntimeError(
-            "all workers that had the graph are gone, and the fit with them; fit again, with more "
-            "than one worker"
-        ) from error
 
 
 def _is_in_task(distributed: Any) -> bool:

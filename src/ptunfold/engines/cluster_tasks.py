@@ -9,7 +9,6 @@ import uuid
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -44,25 +43,24 @@ class Scratch:
         """Return the folder of this worker."""
         from distributed import get_worker
 
-        return _shared_folder(get_worker()) / self.name
+        return _folder_of_machine(get_worker(), self.name)
 
 
 @dataclass(frozen=True)
 class FileArray:
-    """The name of a file of NumPy's format that all workers see."""
+    """The name of a file of NumPy's format, for workers that see it."""
 
     path: str
 
 
 def opened(array: FloatArray | FileArray) -> FloatArray:
-    """Return an array that was passed on by its name, or as it is."""
-    return _mapped(array.path) if isinstance(array, FileArray) else array
+    """Return an array that was passed on by its name, or as it is.
 
-
-@cache
-def _mapped(path: str) -> FloatArray:
-    """Map a file, once for all tasks of a fit: the first look at a page is what takes time."""
-    return np.asarray(np.load(path, mmap_mode="r"))
+    It is mapped, and let go after use: what is mapped counts as memory of the worker.
+    """
+    if isinstance(array, FileArray):
+        return np.asarray(np.load(array.path, mmap_mode="r"))
+    return array
 
 
 def slab_rows(
@@ -118,19 +116,24 @@ def fold_slab(
     """
     rows = opened(rows)
     n_slab, n_rows = rows.shape
-    slab = slice(start, start + n_slab)
 
     def write(flat: FloatArray) -> None:
-        columns = [opened(block) for block in below]
-        columns = [block[:, slab] if block.shape[1] == n_rows else block for block in columns]
-        for top, band in zip(range(0, n_slab, BAND), bands_in(flat, start, n_rows), strict=True):
-            across = slice(top, top + len(band))
-            upper = rows[across, start + top :]
-            left = 0
-            for block in (rows[top:, slab], *columns):
-                part = slice(left, left + len(block))
-                square_mirrored(upper[:, part], block[:, across], band[:, part])
-                left = part.stop
+        bands = list(zip(range(0, n_slab, BAND), bands_in(flat, start, n_rows), strict=True))
+        left = start  # the first row of a block
+        for block in (rows, *below):
+            mirror = opened(block)
+            if mirror.shape[1] == n_rows:
+                mirror = mirror[:, start : start + n_slab]
+            for top, band in bands:
+                first = max(left, start + top)
+                last = left + len(mirror)
+                across = slice(top, top + len(band))
+                square_mirrored(
+                    rows[across, first:last],
+                    mirror[first - left :, across],
+                    band[:, first - start - top : last - start - top],
+                )
+            left = last
 
     size = sum(min(BAND, n_slab - top) * (n_rows - start - top) for top in range(0, n_slab, BAND))
     return _made_once(scratch, f"bands-{start}.npy", (size,), rows.dtype, write)
@@ -165,29 +168,43 @@ def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -
     return rows
 
 
-def n_points_of(connection: Connection) -> int:
-    """Count the points."""
-    return connection.graph.n_points
+def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, int] | None:
+    """Make the folder of this machine; return what only workers have in common that share it.
 
-
-def make_scratch(name: str, dask_worker: Any) -> tuple[str, int, int]:
-    """Make the folder of this machine; return what only workers have in common that share it."""
-    folder = _shared_folder(dask_worker) / name
+    None if files of ``n_bytes`` in all cannot be kept there.
+    """
+    folder = _folder_of_machine(dask_worker, name)
     folder.mkdir(parents=True, exist_ok=True)
+    if not hasattr(os, "posix_fallocate") or shutil.disk_usage(folder).free < n_bytes:
+        return None
     status = folder.stat()
-    # Another machine may see the same folder, but not at once what was written to it.
-    return platform.node(), status.st_dev, status.st_ino
+    return str(folder), status.st_dev, status.st_ino
 
 
 def remove_scratch(name: str, dask_worker: Any) -> None:
     """Remove the folder of this machine."""
-    _mapped.cache_clear()
-    shutil.rmtree(_shared_folder(dask_worker) / name, ignore_errors=True)
+    folder = _shared_folder(dask_worker) / name
+    # Under another name first: a task that is still at work finds no place for its file.
+    gone = folder.with_name(f"{name}-{uuid.uuid4().hex}")
+    with suppress(OSError):
+        folder.rename(gone)
+    shutil.rmtree(gone, ignore_errors=True)
 
 
 def _shared_folder(worker: Any) -> Path:
     """Return the folder that all workers of a machine share."""
     return Path(worker.local_directory).parent
+
+
+def _folder_of_machine(worker: Any, name: str) -> Path:
+    """Return a folder that no other machine uses, nor this one after it was started again.
+
+    Both might find files there whose numbers have not arrived.
+    """
+    with suppress(OSError):
+        started = Path("/proc/sys/kernel/random/boot_id").read_text(encoding="ascii").strip()
+        return _shared_folder(worker) / name / f"{platform.node()}-{started}"
+    return _shared_folder(worker) / name / platform.node()
 
 
 def _made_once(
