@@ -52,16 +52,24 @@ class Mapped:
     """NumPy's format, mapped into memory."""
 
     def __init__(self, path, n_points, height):
+        self.n_points, self.height = n_points, height
         self.array = np.lib.format.open_memmap(
             path / "a.npy", "w+", dtype=np.float32, shape=(n_points, n_points)
         )
 
+    def band(self, top, shape):
+        """Find a band, which lies in one piece."""
+        start = top * self.n_points
+        return self.array.reshape(-1)[start : start + shape[0] * shape[1]].reshape(shape)
+
     def write(self, top, left, values):
-        """Write a block."""
-        self.array[top : top + len(values), left : left + values.shape[1]] = values
+        """Write whole rows, or a band."""
+        self.band(top, values.shape)[...] = values
 
     def read(self, top, bottom, left, right):
-        """Read a block."""
+        """Read a band, or some columns."""
+        if self.height == BAND:
+            return np.array(self.band(top, (bottom - top, right - left)))
         return np.array(self.array[top:bottom, left:right])
 
     def flush(self):
