@@ -34,6 +34,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
 _ATTEMPTS = 4
+_NUMBERS_A_PAIR = 1.6  # in files: rows, and half as many in bands, which are a little wider
 _TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
 
@@ -151,7 +152,7 @@ class ClusterSquares:
 
     def _make(self, progress: bool) -> None:
         client, name = self.client, self.scratch.name
-        n_bytes = int(1.6 * self.dtype.itemsize * self.n_points**2)
+        n_bytes = int(_NUMBERS_A_PAIR * self.dtype.itemsize * self.n_points**2)
         folders = client.run(make_scratch, name, n_bytes, on_error="ignore")
         all_same = len(set(folders.values())) == 1 and len(folders) == len(client.nthreads())
         self.scratch = Scratch(name, is_shared=all_same and None not in folders.values())
