@@ -144,6 +144,7 @@ class ClusterSquares:
         self.n_points = len(rows_of.position)
         self.scratch = Scratch(name)
         self.bands: list[Any] = []
+        self.n_threads = 1
         self._hold = hold
 
     def make(self, progress: bool = False) -> None:
@@ -154,9 +155,11 @@ class ClusterSquares:
         client, name = self.client, self.scratch.name
         n_bytes = int(_NUMBERS_A_PAIR * self.dtype.itemsize * self.n_points**2)
         folders = client.run(make_scratch, name, n_bytes, on_error="ignore")
-        all_same = len(set(folders.values())) == 1 and len(folders) == len(client.nthreads())
+        threads = client.nthreads()
+        self.n_threads = max(sum(threads.values()), 1)
+        all_same = len(set(folders.values())) == 1 and len(folders) == len(threads)
         self.scratch = Scratch(name, is_shared=all_same and None not in folders.values())
-        rows_of = self._hold(client.scatter(self.rows_of, broadcast=True, hash=False))
+        rows_of = self._hold(client.scatter(self.rows_of, hash=False))
         rows: list[Any] = []  # those of the slabs below
         bands: list[Any] = []
         # From the last slab to the first: what a slab needs of others is there when it is done.
@@ -171,7 +174,8 @@ class ClusterSquares:
         # Rows are let go as soon as nothing on the cluster needs them any more.
         del rows, below, own
         self.bands = self._hold(bands)
-        _wait_for(client, bands, progress)
+        if progress:  # else whoever needs a slab waits for it
+            _wait_for(client, bands)
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -184,27 +188,38 @@ class ClusterSquares:
     def _multiply(self, factor: FloatArray) -> FloatArray:
         slabs = plan_slabs(self.n_points)
         there = self.client.scatter(factor, hash=False)
-        n_tasks = len(slabs)
-        if self.scratch.is_shared:
-            n_tasks = min(_TASKS_A_THREAD * _n_threads(self.client), n_tasks)
-        tasks = [
-            self.client.submit(
-                products_of_slabs,
-                [slab.start for slab in slabs[first::n_tasks]],
-                self.bands[first::n_tasks],
-                there,
-                pure=False,
-            )
-            for first in range(n_tasks)
-        ]
-        products: list[Any] = [None] * len(slabs)
+        groups = self._groups(len(slabs))
+        # All in one message: the client sends the next one some milliseconds later.
+        tasks = self.client.map(
+            products_of_slabs,
+            [[slabs[index].start for index in group] for group in groups],
+            [[self.bands[index] for index in group] for group in groups],
+            [there] * len(groups),
+            pure=False,
+        )
+        products: dict[int, FloatArray] = {}
         try:
-            for first, found in enumerate(self.client.gather(tasks)):
-                products[first::n_tasks] = found
+            for group, found in zip(groups, self.client.gather(tasks), strict=True):
+                products.update(zip(group, found, strict=True))
         except BaseException:
             self.client.cancel([there, *tasks])
             raise
-        return sum_of_products(slabs, products, self.n_points)
+        return sum_of_products(slabs, [products[i] for i in range(len(slabs))], self.n_points)
+
+    def _groups(self, n_slabs: int) -> list[list[int]]:
+        """Share slabs out among the tasks of a product.
+
+        Each is alone if it has its place on some worker, or is still to be made: then its product
+        follows at once. Else every task has slabs from both ends, the large and the small ones.
+        """
+        n_tasks = min(_TASKS_A_THREAD * self.n_threads, n_slabs)
+        if not (self.scratch.is_shared and all(band.done() for band in self.bands)):
+            n_tasks = n_slabs
+        turn = 2 * n_tasks
+        return [
+            [*range(first, n_slabs, turn), *range(turn - 1 - first, n_slabs, turn)]
+            for first in range(n_tasks)
+        ]
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
@@ -294,11 +309,11 @@ def _n_threads(client: Any) -> int:
     return max(sum(client.nthreads().values()), 1)
 
 
-def _wait_for(client: Any, futures: list[Any], progress: bool) -> None:
-    """Wait for slabs, and raise what goes wrong with one of them."""
+def _wait_for(client: Any, futures: list[Any]) -> None:
+    """Show how many slabs there are, and raise what goes wrong with one of them."""
     from distributed import as_completed
 
-    with stage("distances", len(futures), "slabs", progress) as bar:
+    with stage("distances", len(futures), "slabs", True) as bar:
         for future in as_completed(futures, loop=client.loop):
             if future.status != "finished":  # else it stays where it is
                 future.result()

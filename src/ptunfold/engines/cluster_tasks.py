@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import os
 import platform
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -22,6 +21,10 @@ from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray
+
+
+# Memory for bands, used again: that much new memory takes longer than what is done in it.
+_IDLE: list[FloatArray] = []
 
 
 @dataclass(frozen=True)
@@ -67,22 +70,23 @@ def slab_rows(
     rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any], scratch: Scratch
 ) -> FloatArray | FileArray:
     """Compute the rows ``start:stop``, one way; or find them, if this machine did so before."""
-    n_nodes = len(rows_of.owned) - 1
-    first_node = int(rows_of.position[start])
-    last_node = int(rows_of.position[stop - 1]) + 1
-    nodes = slice(first_node // LANES * LANES, min(-(-last_node // LANES) * LANES, n_nodes))
-    first, last = (int(rows_of.owned[node]) for node in (nodes.start, nodes.stop))
+    n_nodes, n_rows = len(rows_of.owned) - 1, len(rows_of.position)
+    # Whole groups of lanes, in blocks that are still in the cache when they go into the file.
+    first_node = int(rows_of.position[start]) // LANES * LANES
+    last_node = min(-(-(int(rows_of.position[stop - 1]) + 1) // LANES) * LANES, n_nodes)
+    size = rows_of.blocks[0].stop
 
-    def write(rows: FloatArray) -> None:
-        if (first, last) == (start, stop):
-            rows_of.write(nodes, rows, start)
-            return
-        more = np.empty((last - first, rows.shape[1]), dtype=dtype)  # whole groups of lanes
-        rows_of.write(nodes, more, first)
-        rows[...] = more[start - first : stop - first]
+    def blocks() -> Iterator[FloatArray]:
+        room = np.empty((0, n_rows), dtype=dtype)  # for every block
+        for node in range(first_node, last_node, size):
+            nodes = slice(node, min(node + size, last_node))
+            first, last = (int(rows_of.owned[node]) for node in (nodes.start, nodes.stop))
+            if len(room) < last - first:
+                room = np.empty((last - first, n_rows), dtype=dtype)
+            rows_of.write(nodes, room, first)
+            yield room[max(start - first, 0) : min(stop, last) - first]
 
-    shape = (stop - start, len(rows_of.position))
-    return _made_once(scratch, f"rows-{start}.npy", shape, dtype, write)
+    return _made_once(scratch, f"rows-{start}.npy", (stop - start, n_rows), dtype, blocks)
 
 
 def columns_of(rows: FloatArray, start: int, stop: int) -> FloatArray:
@@ -117,7 +121,11 @@ def fold_slab(
     rows = opened(rows)
     n_slab, n_rows = rows.shape
 
-    def write(flat: FloatArray) -> None:
+    size = sum(min(BAND, n_slab - top) * (n_rows - start - top) for top in range(0, n_slab, BAND))
+
+    def folded() -> Iterator[FloatArray]:
+        room = _idle_room(size, rows.dtype)
+        flat = room[:size]
         bands = list(zip(range(0, n_slab, BAND), bands_in(flat, start, n_rows), strict=True))
         left = start  # the first row of a block
         for block in (rows, *below):
@@ -134,9 +142,19 @@ def fold_slab(
                     band[:, first - start - top : last - start - top],
                 )
             left = last
+        yield flat
+        _IDLE.append(room)
 
-    size = sum(min(BAND, n_slab - top) * (n_rows - start - top) for top in range(0, n_slab, BAND))
-    return _made_once(scratch, f"bands-{start}.npy", (size,), rows.dtype, write)
+    return _made_once(scratch, f"bands-{start}.npy", (size,), rows.dtype, folded)
+
+
+def _idle_room(size: int, dtype: np.dtype[Any]) -> FloatArray:
+    """Take memory for at least as many numbers."""
+    with suppress(IndexError):
+        room = _IDLE.pop()
+        if len(room) >= size and room.dtype == dtype:
+            return room
+    return np.empty(size, dtype=dtype)
 
 
 def bands_in(flat: FloatArray, start: int, n_rows: int) -> list[FloatArray]:
@@ -175,14 +193,15 @@ def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, i
     """
     folder = _folder_of_machine(dask_worker, name)
     folder.mkdir(parents=True, exist_ok=True)
-    if not hasattr(os, "posix_fallocate") or shutil.disk_usage(folder).free < n_bytes:
+    if shutil.disk_usage(folder).free < n_bytes:
         return None
     status = folder.stat()
     return str(folder), status.st_dev, status.st_ino
 
 
 def remove_scratch(name: str, dask_worker: Any) -> None:
-    """Remove the folder of this machine."""
+    """Remove the folder of this machine, and let memory go."""
+    _IDLE.clear()
     folder = _shared_folder(dask_worker) / name
     # Under another name first: a task that is still at work finds no place for its file.
     gone = folder.with_name(f"{name}-{uuid.uuid4().hex}")
@@ -212,36 +231,48 @@ def _made_once(
     name: str,
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
-    write: Callable[[FloatArray], None],
+    parts: Callable[[], Iterator[FloatArray]],
 ) -> FloatArray | FileArray:
-    """Have an array written into a file, which gets its name when that is done.
+    """Have an array written into a file, part by part; a part is used up before the next.
 
     If the file is there it is taken as it is: the worker that made it may have died. Without a
     folder, or room on the disk, the array is in memory.
     """
     path = scratch.folder() / name
-    if not path.exists():
-        part = path.with_name(f".{uuid.uuid4().hex}.npy")
-        array = _in_file(part, shape, dtype)
-        try:
-            write(array)
-            with suppress(OSError):  # it is in memory, or the fit is over
-                part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        if not (scratch.is_shared and path.exists()):
-            return np.asarray(array)
-    return FileArray(str(path)) if scratch.is_shared else opened(FileArray(str(path)))
+    if not (path.exists() or _is_written(path, shape, dtype, parts)):
+        array = np.empty(shape, dtype=dtype)
+        first = 0
+        for part in parts():
+            array[first : first + len(part)] = part
+            first += len(part)
+        return array
+    named = FileArray(str(path))
+    return named if scratch.is_shared else opened(named)
 
 
-def _in_file(path: Path, shape: tuple[int, ...], dtype: np.dtype[Any]) -> FloatArray:
-    """Make an array in a new file, or in memory if that does not work."""
+def _is_written(
+    path: Path,
+    shape: tuple[int, ...],
+    dtype: np.dtype[Any],
+    parts: Callable[[], Iterator[FloatArray]],
+) -> bool:
+    """Write a file, which gets its name when it is whole; or find that the disk takes none.
+
+    Pages of memory that come with a large write are large themselves: what a worker maps later is
+    there several times faster than pages that came one by one, by writing to mapped memory.
+    """
+    unfinished = path.with_name(f".{uuid.uuid4().hex}.npy")
     try:
-        allocate = os.posix_fallocate  # not on every system
-        array: FloatArray = np.lib.format.open_memmap(path, "w+", dtype=dtype, shape=shape)
-        with path.open("rb+") as file:  # no hole that a full disk could not fill later
-            allocate(file.fileno(), 0, path.stat().st_size)
-    except (AttributeError, OSError):
-        path.unlink(missing_ok=True)
-        return np.empty(shape, dtype=dtype)
-    return array
+        with unfinished.open("xb") as file:
+            what = {"descr": dtype.str, "fortran_order": False, "shape": shape}
+            np.lib.format.write_array_header_1_0(file, what)
+            for part in parts():
+                file.write(part.data)
+    except OSError:
+        unfinished.unlink(missing_ok=True)
+        return False
+    except BaseException:
+        unfinished.unlink(missing_ok=True)
+        raise
+    unfinished.replace(path)  # nothing is there to replace it if the fit is over
+    return True

@@ -14,7 +14,7 @@ from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of
 from ptunfold.geodesics.squares import BandSquares
 from ptunfold.geometry.components import component_labels
-from ptunfold.kernels.batches import batch_rows
+from ptunfold.kernels.batches import batch_rows, new_batch
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
@@ -242,6 +242,10 @@ class OneWayRows:
             self.per_width = 1 / float(_BUCKET_WIDTH * np.median(graph.lengths))
             # Batches number the neighbours of a node in 16 bits.
             self.has_hub = bool(np.diff(graph.indptr).max() > MOST_NEIGHBORS)
+        self._idle: list[tuple[Any, ...]] = []  # room for each thread, made once
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "_idle": []}
 
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
@@ -249,6 +253,10 @@ class OneWayRows:
             self._write_by_trees(block, rows, first_row)
             return
         graph = self.connection.graph
+        try:
+            room = self._idle.pop()
+        except IndexError:
+            room = new_batch(graph.n_points, self.connection.intrinsic_dim)
         batch_rows(
             graph.indptr,
             graph.indices,
@@ -262,9 +270,11 @@ class OneWayRows:
             self.position,
             self.owners,
             self.owned,
+            room,
             rows,
             first_row,
         )
+        self._idle.append(room)
 
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
         row = np.empty(self.connection.graph.n_points)
