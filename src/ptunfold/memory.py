@@ -97,9 +97,11 @@ def bytes_of_variants(n_points: int) -> int:
     return 80 * n_points**2
 
 
-def bytes_of_landmark_distances(n_points: int, n_landmarks: int, itemsize: int) -> int:
-    """Estimate what the distances from landmarks take, and their embedding."""
-    return n_points * (n_landmarks * itemsize + 64)
+def bytes_of_landmark_distances(
+    n_points: int, n_columns: int, n_landmarks: int, itemsize: int
+) -> int:
+    """Estimate what distances from landmarks to ``n_columns`` points take, and the embedding."""
+    return n_columns * n_landmarks * itemsize + n_points * 64
 
 
 def in_words(n_bytes: float) -> str:

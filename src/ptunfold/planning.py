@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 from typing import Any
 
+from ptunfold.geodesics.landmarks import MOST_CANDIDATES
 from ptunfold.memory import (
     bytes_of_all_distances,
     bytes_of_connection,
@@ -111,7 +112,8 @@ def plan_landmarks(
         if mds != "classical":
             what, remedy = f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     else:
-        needed = connection + bytes_of_landmark_distances(n_points, plan.count, itemsize)
+        n_columns = min(n_points, MOST_CANDIDATES) if engine == "dask" else n_points
+        needed = connection + bytes_of_landmark_distances(n_points, n_columns, plan.count, itemsize)
         what = f"{plan.count} landmarks of {n_points} points"
         remedy = (
             "pass fewer landmarks or neighbours, or fit a part of the points and transform the rest"

@@ -16,7 +16,9 @@ BoolArray = NDArray[np.bool_]
 
 
 def on_host(array: Any) -> Any:
-    """Bring an array of a device into memory; others stay as they are."""
+    """Bring an array of a device or a cluster into memory; others stay as they are."""
+    if hasattr(array, "dask"):
+        array = array.compute()
     return array.get() if hasattr(array, "get") else array
 
 

@@ -11,7 +11,7 @@ import warnings
 import numpy as np
 import pytest
 
-from ptunfold import PTU
+from ptunfold import PTU, geodesics, landmark_mds
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geodesics.blocks import plan_batches
 from ptunfold.geodesics.squares import plan_slabs
@@ -146,25 +146,28 @@ def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_the_only_worker_is_killed_between_landmarks(points, tmp_path, monkeypatch):
+@pytest.mark.parametrize("moment", ["_wait", "_as_array"])
+def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monkeypatch, moment):
+    """While landmarks are chosen, and when they are to be scaled."""
     from ptunfold.engines import cluster
 
     expected = PTU(n_landmarks=40).fit(points)
     calls = []
-    fill = cluster.ClusterRows._fill
+    work = getattr(cluster.ClusterRows, moment)
+    n_before = {"_wait": 4, "_as_array": 1}[moment]
     with two_workers(tmp_path) as one, distributed.Client(one) as client:
         pids = list(client.run(os.getpid).values())
 
         def killing(self, *args):
             calls.append(1)
-            if len(calls) == 4:
+            if len(calls) == n_before:
                 os.kill(pids[0], signal.SIGKILL)
                 time.sleep(0.5)
-            return fill(self, *args)
+            return work(self, *args)
 
-        monkeypatch.setattr(cluster.ClusterRows, "_fill", killing)
+        monkeypatch.setattr(cluster.ClusterRows, moment, killing)
         found = PTU(engine="dask", n_landmarks=40).fit(points)
-    assert len(calls) > 4
+    assert len(calls) > n_before
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
     np.testing.assert_array_equal(found.embedding_, expected.embedding_)
 
@@ -187,6 +190,56 @@ def test_landmarks_have_the_same_bits(client, points, how):
     expected = PTU(**options).fit(points)
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
     np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+
+
+@pytest.mark.parametrize("how", ["maxmin", "random"])
+def test_rows_of_landmarks_stay_on_the_cluster(client, points, monkeypatch, how):
+    """As with many points: some columns for the choice come here, scaling has many chunks."""
+    from ptunfold.embedding import landmarks
+    from ptunfold.engines import cluster
+
+    monkeypatch.setattr(geodesics.landmarks, "MOST_CANDIDATES", 400)
+    monkeypatch.setattr(landmarks, "_COLUMNS", 200)
+    monkeypatch.setattr(landmarks, "_CHUNK", 1)
+    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
+    expected = PTU(**options).fit(points)
+    seen = []
+    as_array = cluster.ClusterRows._as_array
+
+    def looking(self, rows, n_rows):
+        array = as_array(self, rows, n_rows)
+        seen.append((type(array).__module__, array.shape, rows.some))
+        return array
+
+    monkeypatch.setattr(cluster.ClusterRows, "_as_array", looking)
+    found = PTU(engine="dask", **options).fit(points)
+    ((module, shape, some),) = seen
+    assert module.startswith("dask.array")
+    assert shape == (40, len(points))
+    assert some is None if how == "random" else some.shape == (40, 388)
+    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_distances_of_the_user_as_a_dask_array(client, monkeypatch, dtype):
+    import dask.array
+
+    from ptunfold.embedding import landmarks
+
+    monkeypatch.setattr(landmarks, "_COLUMNS", 64)
+    monkeypatch.setattr(landmarks, "_CHUNK", 1 << 14)
+    points = np.random.default_rng(0).random((1000, 2))
+    chosen = np.arange(0, 1000, 37)
+    distances = np.linalg.norm(points[chosen, None] - points, axis=2).astype(dtype)
+    there = dask.array.from_array(distances, chunks=(5, 300))
+    found, expected = landmark_mds(there, chosen), landmark_mds(distances, chosen)
+    assert found.coordinates.dtype == dtype
+    np.testing.assert_array_equal(found.coordinates, expected.coordinates)
+    np.testing.assert_array_equal(found.eigenvalues, expected.eigenvalues)
+    distances[3, 700] = np.nan
+    with pytest.raises(ValueError, match="finite numbers"):
+        landmark_mds(dask.array.from_array(distances, chunks=300), chosen)
 
 
 def test_components_and_small_sets(client):

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptunfold import build_graph, connect, estimate_frames, transport_distances
+from ptunfold import build_graph, connect, estimate_frames, geodesics, transport_distances
 from ptunfold.datasets import petals, s_with_hole
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from tests.oracle import algorithm_2, random_connection
@@ -58,5 +58,17 @@ def test_no_more_landmarks_than_places():
     graph = build_graph(points, 6)
     connection = connect(points, graph, estimate_frames(points, graph, 10, 2))
     landmarks, rows = farthest_landmarks(connection, 50)
-    assert len(landmarks) == len(rows) == 20
+    assert len(landmarks) == 20
+    np.testing.assert_array_equal(rows[:20], transport_distances(connection, landmarks))
     assert len(np.unique(points[landmarks], axis=0)) == 20
+
+
+@pytest.mark.parametrize("n_landmarks", [10, 40])
+def test_few_candidates_cover_the_data_too(connection, n_landmarks, monkeypatch):
+    """As with more than a million points, of which not all can be chosen."""
+    _, rows = farthest_landmarks(connection, n_landmarks)
+    monkeypatch.setattr(geodesics.landmarks, "MOST_CANDIDATES", 400)
+    landmarks, fewer = farthest_landmarks(connection, n_landmarks)
+    assert set(landmarks[1:] % 4) == {0}  # every fourth of 1500
+    np.testing.assert_array_equal(fewer, transport_distances(connection, landmarks))
+    assert fewer.min(axis=0).max() < 1.2 * rows.min(axis=0).max()

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
@@ -11,6 +14,7 @@ from ptunfold.types import Embedding, FloatArray, IntArray, on_host
 from ptunfold.validation import check_count, check_sources
 
 _COLUMNS = 1 << 15
+_CHUNK = 1 << 27  # bytes that a worker of a cluster takes in hand
 
 
 def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int = 2) -> Embedding:
@@ -23,7 +27,8 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     Parameters
     ----------
     distances : (n_landmarks, n_points)
-        Finite; between two landmarks the mean of both entries is used.
+        Finite; between two landmarks the mean of both entries is used. An array of NumPy, of CuPy
+        or of Dask; the last is worked on where it lies, and the result has the same bits.
     landmarks : (n_landmarks,) int
         The points that the rows belong to.
     n_components : int
@@ -50,8 +55,9 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     """
     distances, landmarks = _checked(distances, landmarks, n_components)
     n_points = distances.shape[1]
-    columns = cut(n_points, _COLUMNS)
-    nearest = np.concatenate([on_host(distances[:, block].argmin(axis=0)) for block in columns])
+    nearest = _by_columns(_nearest, distances)
+    if nearest.min() < 0:
+        raise _not_distances(distances.shape)
     # A copy of a landmark stands for nobody, but must not be lost.
     weights = np.maximum(np.bincount(nearest, minlength=len(landmarks)), 0.5)
     weights /= weights.sum()
@@ -70,29 +76,69 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     scale = np.where(is_positive, 1 / np.sqrt(np.where(is_positive, eigenvalues, 1)), 0)
     # The rows of the pseudoinverse, times the ½ that the paper's formula lacks.
     weigh = 0.5 * roots[:, None] * vectors * scale
-    coordinates = np.empty((n_points, n_components))
-    # Where the distances are: in memory, or on a device.
-    means, weigh = (np.asarray(array, like=distances) for array in (means, weigh))
-    for block in columns:
-        squares = distances[:, block].astype(np.float64) ** 2
-        coordinates[block] = on_host((means[:, None] - squares).T @ weigh)
+    coordinates = _by_columns(_coordinates, distances, means, weigh)
     return Embedding(
         _along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
     )
 
 
-def _checked(
-    distances: FloatArray, landmarks: IntArray, n_components: int
-) -> tuple[FloatArray, IntArray]:
-    if not hasattr(distances, "get"):
+def _nearest(distances: FloatArray) -> IntArray:
+    """Tell which landmark is the nearest to each point; -1 if these are no distances."""
+    if not np.isfinite(distances.sum()) or distances.min() < 0:
+        return np.full(distances.shape[1], -1)
+    nearest: IntArray = on_host(distances.argmin(axis=0))
+    return nearest
+
+
+def _coordinates(distances: FloatArray, means: FloatArray, weigh: FloatArray) -> FloatArray:
+    """Place points by their distances to the landmarks."""
+    # Where the distances are: in memory, or on a device.
+    means, weigh = (np.asarray(array, like=distances) for array in (means, weigh))
+    squares = distances.astype(np.float64) ** 2
+    coordinates: FloatArray = on_host((means[:, None] - squares).T @ weigh)
+    return coordinates
+
+
+def _by_columns(work: Callable[..., Any], distances: Any, *others: FloatArray) -> Any:
+    """Work on some columns at a time, and put the results one after the other.
+
+    The columns of a Dask array are worked on in the same blocks, by whoever has them.
+    """
+    if not _is_on_cluster(distances):
+        return _in_blocks(work, distances, _COLUMNS, *others)
+    import dask
+
+    task = dask.delayed(_in_blocks)
+    (chunks,) = distances.to_delayed()
+    return np.concatenate(dask.compute(*(task(work, chunk, _COLUMNS, *others) for chunk in chunks)))
+
+
+def _in_blocks(
+    work: Callable[..., Any], distances: FloatArray, size: int, *others: FloatArray
+) -> Any:
+    return np.concatenate(
+        [work(distances[:, block], *others) for block in cut(distances.shape[1], size)]
+    )
+
+
+def _is_on_cluster(distances: Any) -> bool:
+    return hasattr(distances, "dask")
+
+
+def _not_distances(shape: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"distances of shape {shape} are not a matrix of finite numbers >= 0; embed "
+        "components without a path between them one by one"
+    )
+
+
+def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[FloatArray, IntArray]:
+    if not (hasattr(distances, "get") or _is_on_cluster(distances)):
         distances = np.asarray(distances)
     if distances.dtype not in (np.float32, np.float64):
         distances = distances.astype(np.float64)
-    if distances.ndim != 2 or not np.isfinite(distances.sum()) or distances.min() < 0:
-        raise ValueError(
-            f"distances of shape {distances.shape} are not a matrix of finite numbers >= 0; embed "
-            "components without a path between them one by one"
-        )
+    if distances.ndim != 2:
+        raise _not_distances(distances.shape)
     landmarks = check_sources(landmarks, distances.shape[1], "landmarks")
     if len(landmarks) != len(distances):
         raise ValueError(
@@ -105,6 +151,10 @@ def _checked(
             f"n_components={n_components} needs more than {n_components} landmarks, but there are "
             f"{len(landmarks)}; lower n_components or take more landmarks"
         )
+    if _is_on_cluster(distances):
+        # All landmarks in a chunk, and whole blocks: sums have the order that they have elsewhere.
+        n_blocks = max(_CHUNK // (distances.dtype.itemsize * len(landmarks) * _COLUMNS), 1)
+        distances = distances.rechunk({0: -1, 1: n_blocks * _COLUMNS}, method="tasks").persist()
     return distances, landmarks
 
 

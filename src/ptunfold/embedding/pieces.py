@@ -101,7 +101,9 @@ def embed_by_landmarks(
             chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
         landmarks = chosen
         rows = landmark_distances(part, landmarks, rows_of=rows_of, **how)
-    embedding = landmark_mds(rows, landmarks, n_components)
+    embedding = rows_of.use(
+        rows, len(landmarks), lambda rows: landmark_mds(rows, landmarks, n_components)
+    )
     coordinates = embedding.coordinates.astype(dtype, copy=False)
     return replace(embedding, coordinates=coordinates), nodes[landmarks]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, Protocol, Self
 
@@ -20,13 +21,25 @@ ENGINES = ("threads", "cuda", "dask")
 class RowMaker(Protocol):
     """Distances from single sources to all points, the mean of both directions."""
 
-    def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
+    def new_rows(self, n_rows: int, dtype: DTypeLike) -> Any:
         """Make room for rows (n_rows, n_points) where they are to be kept."""
 
+    def some(self, rows: Any, step: int) -> FloatArray:
+        """Look at every ``step``-th column of rows that will be filled, in memory or a device."""
+
     def fill(
-        self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
+        self,
+        sources: IntArray,
+        rows: Any,
+        at: slice = slice(None),
+        *,
+        n_jobs: int | None,
+        progress: bool,
     ) -> None:
-        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+        """Write the distances from all ``sources`` into ``rows[at]`` (n_sources, n_points)."""
+
+    def use(self, rows: Any, n_rows: int, work: Callable[[Any], Any]) -> Any:
+        """Call ``work`` with the first ``n_rows`` of rows, an array of NumPy, CuPy or Dask."""
 
 
 class Engine:

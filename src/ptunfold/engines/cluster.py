@@ -17,6 +17,7 @@ from ptunfold.engines.cluster_tasks import (
     Scratch,
     bands_in,
     columns_of,
+    every_column,
     fold_slab,
     make_scratch,
     mean_rows,
@@ -35,6 +36,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 _SOURCES_TOGETHER = 4  # landmarks of a task
 _ATTEMPTS = 4
 _NUMBERS_A_PAIR = 1.6  # in files: rows, and half as many in bands, which are a little wider
+_LOST = ("cancelled", "error", "lost")
 _TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
 
@@ -234,7 +236,7 @@ class ClusterSquares:
 
 
 class ClusterRows:
-    """Distances from single sources, the mean of both directions, computed on a cluster.
+    """Distances from single sources, the mean of both directions, computed and kept on a cluster.
 
     Parameters
     ----------
@@ -255,35 +257,112 @@ class ClusterRows:
     def _send(self) -> None:
         self._there = self._hold(self.client.scatter(self.connection, broadcast=True, hash=False))
 
-    def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
-        """Make room for rows (n_rows, n_points), here."""
-        return np.empty((n_rows, self.connection.graph.n_points), dtype=dtype)
+    def new_rows(self, n_rows: int, dtype: DTypeLike) -> RowsThere:
+        """Make a list of what will be on the cluster."""
+        return RowsThere(n_rows, np.dtype(dtype))
+
+    def some(self, rows: RowsThere, step: int) -> FloatArray:
+        """Have every ``step``-th column come here as soon as it is there."""
+        n_columns = -(-self.connection.graph.n_points // step)
+        rows.step, rows.some = step, np.empty((rows.n_rows, n_columns), dtype=rows.dtype)
+        return rows.some
 
     def fill(
-        self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
+        self,
+        sources: IntArray,
+        rows: RowsThere,
+        at: slice = slice(None),
+        *,
+        n_jobs: int | None,
+        progress: bool,
     ) -> None:
-        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+        """Have the distances from all ``sources`` computed, the rows ``at``."""
         n_tasks = _TASKS_A_THREAD * _n_threads(self.client)
         together = min(max(len(sources) // n_tasks, 1), _SOURCES_TOGETHER)
-        missing = cut(len(sources), together)
+        first = at.indices(rows.n_rows)[0]
+        missing = [first + block.start for block in cut(len(sources), together)]
+        for start, block in zip(missing, cut(len(sources), together), strict=True):
+            rows.sources[start] = sources[block]
+        self._submit(rows, missing)
         with stage("distances", len(sources), "sources", progress) as bar:
-            _try_again(lambda: self._fill(sources, rows, missing, bar), self._send)
+            _try_again(lambda: self._wait(rows, missing, bar), lambda: self._repair(rows))
 
-    def _fill(self, sources: IntArray, rows: FloatArray, missing: list[slice], bar: Any) -> None:
-        """Compute the blocks that are missing, and take them off the list."""
+    def _submit(self, rows: RowsThere, starts: list[int]) -> None:
+        tasks = self.client.map(
+            mean_rows,
+            [self._there] * len(starts),
+            [rows.sources[start] for start in starts],
+            [rows.dtype] * len(starts),
+            pure=False,
+        )
+        rows.tasks.update(zip(starts, self._hold(tasks), strict=True))
+
+    def _wait(self, rows: RowsThere, missing: list[int], bar: Any) -> None:
+        """Wait for rows, and take them off the list."""
         from distributed import as_completed
 
-        tasks = {
-            self.client.submit(
-                mean_rows, self._there, sources[block], rows.dtype, pure=False
-            ): block
-            for block in missing
-        }
-        for task in as_completed(list(tasks), loop=self.client.loop):
-            block = tasks.pop(task)
-            rows[block] = task.result()
-            missing.remove(block)
-            bar.update(block.stop - block.start)
+        wanted = {rows.tasks[start]: start for start in missing}
+        if rows.some is not None:
+            wanted = {
+                self.client.submit(every_column, task, rows.step, pure=False): start
+                for task, start in wanted.items()
+            }
+        for task in as_completed(list(wanted), loop=self.client.loop):
+            start = wanted.pop(task)
+            n_rows = len(rows.sources[start])
+            if rows.some is not None:
+                rows.some[start : start + n_rows] = task.result()
+            elif task.status != "finished":  # else it stays where it is
+                task.result()
+            missing.remove(start)
+            bar.update(n_rows)
+
+    def _repair(self, rows: RowsThere) -> None:
+        """Send the graph again, and have rows computed that nobody has any more."""
+        self._send()
+        self._submit(rows, [start for start, task in rows.tasks.items() if task.status in _LOST])
+
+    def use(self, rows: RowsThere, n_rows: int, work: Callable[[Any], Any]) -> Any:
+        """Call ``work`` with the first ``n_rows`` of rows, as a Dask array."""
+        with self.client.as_current():
+            return _try_again(
+                lambda: work(self._as_array(rows, n_rows)), lambda: self._repair(rows)
+            )
+
+    def _as_array(self, rows: RowsThere, n_rows: int) -> Any:
+        from dask import array
+
+        n_points = self.connection.graph.n_points
+        parts = [
+            array.from_delayed(task, (len(rows.sources[start]), n_points), rows.dtype)
+            for start, task in sorted(rows.tasks.items())
+        ]
+        return array.concatenate(parts)[:n_rows]
+
+
+class RowsThere:
+    """Rows of distances on a cluster.
+
+    Parameters
+    ----------
+    n_rows : int
+        How many there will be.
+    dtype : numpy.dtype
+        Of the distances.
+
+    Attributes
+    ----------
+    sources, tasks : dict
+        The sources of some rows, and the future that has them, by the first of the rows.
+    some : (n_rows, n_columns) or None
+        Every ``step``-th column, here.
+    """
+
+    def __init__(self, n_rows: int, dtype: np.dtype[Any]) -> None:
+        self.n_rows, self.dtype = n_rows, dtype
+        self.sources: dict[int, IntArray] = {}
+        self.tasks: dict[int, Any] = {}
+        self.step, self.some = 1, cast("FloatArray | None", None)
 
 
 def _try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: None) -> Any:

@@ -22,7 +22,6 @@ from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray
 
-
 # Memory for bands, used again: that much new memory takes longer than what is done in it.
 _IDLE: list[FloatArray] = []
 
@@ -184,6 +183,11 @@ def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -
     rows = np.empty((len(sources), connection.graph.n_points), dtype=dtype)
     MeanRows(connection).fill(sources, rows, n_jobs=1, progress=False)
     return rows
+
+
+def every_column(rows: FloatArray, step: int) -> FloatArray:
+    """Take every ``step``-th column out of rows."""
+    return rows[:, ::step]
 
 
 def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, int] | None:

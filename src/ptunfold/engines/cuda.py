@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -319,9 +320,25 @@ class DeviceRows:
             )
         return self.paths.cupy.empty((n_rows, len(self.copy_of)), dtype=np.float32)
 
-    def fill(self, sources: IntArray, rows: Any, *, n_jobs: int | None, progress: bool) -> None:
-        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
-        cupy = self.paths.cupy
+    def some(self, rows: Any, step: int) -> Any:
+        """Look at every ``step``-th column of rows that will be filled, on the device."""
+        return rows[:, ::step]
+
+    def use(self, rows: Any, n_rows: int, work: Callable[[Any], Any]) -> Any:
+        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
+        return work(rows[:n_rows])
+
+    def fill(
+        self,
+        sources: IntArray,
+        rows: Any,
+        at: slice = slice(None),
+        *,
+        n_jobs: int | None,
+        progress: bool,
+    ) -> None:
+        """Write the distances from all ``sources`` into ``rows[at]`` (n_sources, n_points)."""
+        cupy, rows = self.paths.cupy, rows[at]
         nodes = cupy.asarray(self.copy_of[sources], dtype=np.int32)
         how: dict[str, Any] = {"lanes": 1, "is_both": True, "progress": progress}
         if self.place is None:

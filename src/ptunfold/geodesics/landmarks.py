@@ -15,6 +15,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 _MOST_TOGETHER = 128
 _FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
 _WITNESSES = 6
+MOST_CANDIDATES = 1 << 20  # points that landmarks are chosen among
 
 
 def landmark_distances(
@@ -25,13 +26,13 @@ def landmark_distances(
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> FloatArray:
+) -> Any:
     """Estimate the distances from given landmarks, (n_landmarks, n_points).
 
     Parameters are those of :func:`farthest_landmarks`.
     """
     rows_of = MeanRows(connection) if rows_of is None else rows_of
-    rows: FloatArray = rows_of.new_rows(len(landmarks), dtype)
+    rows = rows_of.new_rows(len(landmarks), dtype)
     rows_of.fill(landmarks, rows, n_jobs=n_jobs, progress=progress)
     return rows
 
@@ -44,13 +45,14 @@ def farthest_landmarks(
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
     progress: bool = False,
-) -> tuple[IntArray, FloatArray]:
+) -> tuple[IntArray, Any]:
     """Choose landmarks, each as far as possible from those before, and measure from them.
 
     The rows that the choice needs are those that are wanted. After the first few, landmarks are
     chosen several at a time, so that threads can share the work: the distance to one that is
     chosen but not yet measured is taken from below, by the triangle inequality. The choice does
-    not depend on the number of threads.
+    not depend on the number of threads. Of more than a million points, every second, third, ...
+    can be chosen: enough for any number of landmarks, and few enough to look at.
 
     Parameters
     ----------
@@ -72,32 +74,35 @@ def farthest_landmarks(
     landmarks : (n_landmarks,) int
         Fewer if there are fewer distinct points.
     distances : (n_landmarks, n_points)
-        The mean of both directions.
+        The mean of both directions, where ``rows_of`` keeps them. If there are fewer landmarks,
+        only their rows count.
     """
     graph = connection.graph
     lengths = np.empty((1, graph.n_points))
     tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
     rows_of = MeanRows(connection) if rows_of is None else rows_of
-    rows: FloatArray = rows_of.new_rows(n_landmarks, dtype)
+    rows = rows_of.new_rows(n_landmarks, dtype)
+    step = -(-graph.n_points // MOST_CANDIDATES)
+    some = rows_of.some(rows, step)
     n_known, chosen = 0, [int(lengths[0].argmax())]
-    least: FloatArray = np.full_like(rows[0], np.inf)  # where the rows are
+    least: FloatArray = np.full_like(some[0], np.inf)  # where they are
     with stage("distances", n_landmarks, "landmarks", progress) as bar:
         while chosen:
             together = slice(n_known, n_known + len(chosen))
             landmarks[together] = chosen
-            rows_of.fill(landmarks[together], rows[together], n_jobs=n_jobs, progress=False)
-            for row in rows[together]:
+            rows_of.fill(landmarks[together], rows, together, n_jobs=n_jobs, progress=False)
+            for row in some[together]:
                 np.minimum(least, row, out=least)
             n_known = together.stop
             bar.update(len(chosen))
             n_next = min(max(n_known // _FEW_TOGETHER, 1), _MOST_TOGETHER, n_landmarks - n_known)
-            chosen = _farthest(least, rows[:n_known], n_next)
-    return landmarks[:n_known], rows[:n_known]
+            chosen = [step * place for place in _farthest(least, some[:n_known], n_next)]
+    return landmarks[:n_known], rows
 
 
 def _farthest(least: FloatArray, rows: FloatArray, n_wanted: int) -> list[int]:
-    """List the points farthest from all landmarks and, as far as is known, from each other."""
+    """List the columns farthest from all landmarks and, as far as is known, from each other."""
     chosen: list[int] = []
     if n_wanted > 1:
         least = least.copy()

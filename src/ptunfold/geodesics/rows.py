@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -40,10 +41,25 @@ class MeanRows:
         mean_row(*self._arrays, source, *workspace, row)
         self._idle.append(workspace)
 
+    def some(self, rows: FloatArray, step: int) -> FloatArray:
+        """Look at every ``step``-th column of rows that will be filled."""
+        return rows[:, ::step]
+
+    def use(self, rows: FloatArray, n_rows: int, work: Callable[[Any], Any]) -> Any:
+        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
+        return work(rows[:n_rows])
+
     def fill(
-        self, sources: IntArray, rows: FloatArray, *, n_jobs: int | None, progress: bool
+        self,
+        sources: IntArray,
+        rows: FloatArray,
+        at: slice = slice(None),
+        *,
+        n_jobs: int | None,
+        progress: bool,
     ) -> None:
-        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+        """Write the distances from all ``sources`` into ``rows[at]`` (n_sources, n_points)."""
+        rows = rows[at]
 
         def handle(block: slice) -> None:
             for index in range(block.start, block.stop):
