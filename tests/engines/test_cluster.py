@@ -108,7 +108,9 @@ def holder_of_the_graph(client):
     deadline = time.monotonic() + 10
     while time.monotonic() < deadline:
         (holders,) = (
-            workers for key, workers in client.who_has().items() if key.startswith("OneWayRows")
+            workers
+            for key, workers in client.who_has().items()
+            if str(key).startswith("OneWayRows")
         )
         if len(holders) == 1:
             return holders[0]
@@ -146,26 +148,27 @@ def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("moment", ["_wait", "_as_array"])
+@pytest.mark.parametrize("moment", ["_wait", "use"])
 def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monkeypatch, moment):
     """While landmarks are chosen, and when they are to be scaled."""
     from ptunfold.engines import cluster
 
     expected = PTU(n_landmarks=40).fit(points)
     calls = []
-    work = getattr(cluster.ClusterRows, moment)
-    n_before = {"_wait": 4, "_as_array": 1}[moment]
+    place, name = (cluster.ClusterRows, "_wait") if moment == "_wait" else (cluster, "_as_array")
+    work = getattr(place, name)
+    n_before = 4 if moment == "_wait" else 1
     with two_workers(tmp_path) as one, distributed.Client(one) as client:
         pids = list(client.run(os.getpid).values())
 
-        def killing(self, *args):
+        def killing(*args):
             calls.append(1)
             if len(calls) == n_before:
                 os.kill(pids[0], signal.SIGKILL)
                 time.sleep(0.5)
-            return work(self, *args)
+            return work(*args)
 
-        monkeypatch.setattr(cluster.ClusterRows, moment, killing)
+        monkeypatch.setattr(place, name, killing)
         found = PTU(engine="dask", n_landmarks=40).fit(points)
     assert len(calls) > n_before
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
@@ -204,14 +207,16 @@ def test_rows_of_landmarks_stay_on_the_cluster(client, points, monkeypatch, how)
     options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
     expected = PTU(**options).fit(points)
     seen = []
-    as_array = cluster.ClusterRows._as_array
+    use = cluster.ClusterRows.use
 
-    def looking(self, rows, n_rows):
-        array = as_array(self, rows, n_rows)
-        seen.append((type(array).__module__, array.shape, rows.some))
-        return array
+    def looking(self, rows, n_rows, work):
+        def seeing(array):
+            seen.append((type(array).__module__, array.shape, rows.some))
+            return work(array)
 
-    monkeypatch.setattr(cluster.ClusterRows, "_as_array", looking)
+        return use(self, rows, n_rows, seeing)
+
+    monkeypatch.setattr(cluster.ClusterRows, "use", looking)
     found = PTU(engine="dask", **options).fit(points)
     ((module, shape, some),) = seen
     assert module.startswith("dask.array")

@@ -17,7 +17,6 @@ from ptunfold.engines.cluster_tasks import (
     FileArray,
     Scratch,
     bands_in,
-    columns_of,
     fold_slab,
     make_scratch,
     opened,
@@ -60,7 +59,7 @@ def folded(arranged, scratch, dtype):
     for index, slab in enumerate(slabs):
         below = rows[index + 1 :]
         if not scratch.is_shared:
-            below = [columns_of(one, slab.start, slab.stop) for one in below]
+            below = [one[:, slab] for one in below]
         bands.append(fold_slab(rows[index], below, slab.start, scratch))
     return slabs, rows, bands
 

@@ -6,6 +6,7 @@ import uuid
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
+from itertools import pairwise
 from typing import Any, cast
 
 import numpy as np
@@ -16,7 +17,6 @@ from ptunfold.engines.base import Engine
 from ptunfold.engines.cluster_tasks import (
     Scratch,
     bands_in,
-    columns_of,
     every_column,
     fold_slab,
     make_scratch,
@@ -162,17 +162,19 @@ class ClusterSquares:
         all_same = len(set(folders.values())) == 1 and len(folders) == len(threads)
         self.scratch = Scratch(name, is_shared=all_same and None not in folders.values())
         rows_of = self._hold(client.scatter(self.rows_of, hash=False))
-        rows: list[Any] = []  # those of the slabs below
+        rows: dict[int, Any] = {}  # those of the slabs below, by the first of them
         bands: list[Any] = []
         # From the last slab to the first: what a slab needs of others is there when it is done.
         for slab in reversed(plan_slabs(self.n_points)):
             across = (slab.start, slab.stop)
-            below = rows
-            if not self.scratch.is_shared:
-                below = [client.submit(columns_of, one, *across, pure=False) for one in rows]
+            below = [rows[start] for start in sorted(rows)]
+            if rows and not self.scratch.is_shared:
+                columns = _as_array(rows, self.n_points, self.n_points, self.dtype)[:, slab]
+                below = client.compute(list(columns.to_delayed().ravel()), optimize_graph=False)
+                del columns
             own = client.submit(slab_rows, rows_of, *across, self.dtype, self.scratch, pure=False)
             folded = client.submit(fold_slab, own, below, slab.start, self.scratch, pure=False)
-            rows, bands = [own, *rows], [folded, *bands]
+            rows[slab.start], bands = own, [folded, *bands]
         # Rows are let go as soon as nothing on the cluster needs them any more.
         del rows, below, own
         self.bands = self._hold(bands)
@@ -324,20 +326,13 @@ class ClusterRows:
 
     def use(self, rows: RowsThere, n_rows: int, work: Callable[[Any], Any]) -> Any:
         """Call ``work`` with the first ``n_rows`` of rows, as a Dask array."""
+
+        def work_there() -> Any:
+            n_points = self.connection.graph.n_points
+            return work(_as_array(rows.tasks, n_rows, n_points, rows.dtype))
+
         with self.client.as_current():
-            return _try_again(
-                lambda: work(self._as_array(rows, n_rows)), lambda: self._repair(rows)
-            )
-
-    def _as_array(self, rows: RowsThere, n_rows: int) -> Any:
-        from dask import array
-
-        n_points = self.connection.graph.n_points
-        parts = [
-            array.from_delayed(task, (len(rows.sources[start]), n_points), rows.dtype)
-            for start, task in sorted(rows.tasks.items())
-        ]
-        return array.concatenate(parts)[:n_rows]
+            return _try_again(work_there, lambda: self._repair(rows))
 
 
 class RowsThere:
@@ -363,6 +358,22 @@ class RowsThere:
         self.sources: dict[int, IntArray] = {}
         self.tasks: dict[int, Any] = {}
         self.step, self.some = 1, cast("FloatArray | None", None)
+
+
+def _as_array(rows: dict[int, Any], stop: int, n_columns: int, dtype: np.dtype[Any]) -> Any:
+    """Look at rows on a cluster, which are listed by the first of them, as a Dask array.
+
+    ``stop`` is where the last ones end.
+    """
+    from dask import array
+
+    starts = sorted(rows)
+    return array.concatenate(
+        [
+            array.from_delayed(rows[first], (last - first, n_columns), dtype)
+            for first, last in pairwise([*starts, stop])
+        ]
+    )
 
 
 def _try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: None) -> Any:

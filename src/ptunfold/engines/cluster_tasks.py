@@ -88,11 +88,6 @@ def slab_rows(
     return _made_once(scratch, f"rows-{start}.npy", (stop - start, n_rows), dtype, blocks)
 
 
-def columns_of(rows: FloatArray, start: int, stop: int) -> FloatArray:
-    """Take some columns out of rows; they are copied only if they have to travel."""
-    return rows[:, start:stop]
-
-
 def fold_slab(
     rows: FloatArray | FileArray,
     below: Sequence[FloatArray | FileArray],
