@@ -16,17 +16,17 @@ from ptunfold.engines import cluster_tasks
 from ptunfold.engines.cluster_tasks import (
     FileArray,
     Scratch,
-    bands_in,
     fold_slab,
     make_scratch,
     opened,
     products_of_slabs,
     remove_scratch,
     slab_rows,
+    tiles_in,
 )
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
-from ptunfold.geodesics.squares import plan_slabs
+from ptunfold.geodesics.squares import plan_slabs, whole_of
 
 pytest.importorskip("distributed")
 
@@ -64,6 +64,15 @@ def folded(arranged, scratch, dtype):
     return slabs, rows, bands
 
 
+def whole(slabs, flats, n_points):
+    tiles = (
+        tile
+        for slab, flat in zip(slabs, flats, strict=True)
+        for tile in tiles_in(opened(flat), slab, n_points)
+    )
+    return whole_of(tiles, n_points)
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_slabs_have_the_bits_of_bands(arranged, scratch, dtype):
     dtype = np.dtype(dtype)
@@ -71,16 +80,9 @@ def test_slabs_have_the_bits_of_bands(arranged, scratch, dtype):
     assert len(slabs) > 2
     assert all(isinstance(array, FileArray) is scratch.is_shared for array in (*rows, *flats))
     expected = squared_distances(*arranged, dtype=dtype)
-    found = [
-        band
-        for slab, flat in zip(slabs, flats, strict=True)
-        for band in bands_in(opened(flat), slab.start, expected.n_points)
-    ]
-    assert [band.shape for band in found] == [band.shape for band in expected.bands]
-    for one, other in zip(found, expected.bands, strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(whole(slabs, flats, expected.n_points), expected.whole())
     factor = np.random.default_rng(0).standard_normal((expected.n_points, 3)).astype(dtype)
-    products = products_of_slabs([slab.start for slab in slabs], flats, factor)
+    products = products_of_slabs(slabs, flats, factor)
     total = np.zeros(factor.shape)
     for slab, product in zip(slabs, products, strict=True):
         total[slab.start :] += product
@@ -120,7 +122,7 @@ def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tm
 @pytest.mark.parametrize("trouble", ["no room", "no folder"])
 def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp_path, trouble):
     if trouble == "no room":
-        whole = Path.open
+        open_file = Path.open
 
         class Full:
             """A file on a disk that takes the first bytes only."""
@@ -141,7 +143,7 @@ def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp
                 return self.file.write(what)
 
         def opened_file(path, mode="r", **how):
-            file = whole(path, mode, **how)
+            file = open_file(path, mode, **how)
             return Full(file) if mode == "xb" else file
 
         monkeypatch.setattr(Path, "open", opened_file)
@@ -152,13 +154,7 @@ def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp
     assert all(isinstance(array, np.ndarray) for array in (*rows, *flats))
     assert not [name for name in tmp_path.rglob("*") if name.is_file()]
     expected = squared_distances(*arranged, dtype=dtype)
-    found = [
-        band
-        for slab, flat in zip(slabs, flats, strict=True)
-        for band in bands_in(flat, slab.start, expected.n_points)
-    ]
-    for one, other in zip(found, expected.bands, strict=True):
-        np.testing.assert_array_equal(one, other)
+    np.testing.assert_array_equal(whole(slabs, flats, expected.n_points), expected.whole())
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
@@ -166,9 +162,9 @@ def test_nothing_stays_mapped(arranged, scratch):
     """What is mapped counts as memory of a worker, and Dask stops one that has too much."""
     slabs, rows, flats = folded(arranged, scratch, np.dtype(np.float32))
     factor = np.ones((len(arranged[1]), 2), dtype=np.float32)
-    products_of_slabs([slab.start for slab in slabs], flats, factor)
+    products_of_slabs(slabs, flats, factor)
     if not scratch.is_shared:  # there results themselves are mapped
-        assert "bands-" in Path("/proc/self/maps").read_text()
+        assert "squares-" in Path("/proc/self/maps").read_text()
     del rows, flats
     assert str(scratch.folder()) not in Path("/proc/self/maps").read_text()
 

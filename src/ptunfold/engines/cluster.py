@@ -16,7 +16,6 @@ from numpy.typing import DTypeLike
 from ptunfold.engines.base import Engine
 from ptunfold.engines.cluster_tasks import (
     Scratch,
-    bands_in,
     every_column,
     fold_slab,
     make_scratch,
@@ -25,9 +24,10 @@ from ptunfold.engines.cluster_tasks import (
     products_of_slabs,
     remove_scratch,
     slab_rows,
+    tiles_in,
 )
 from ptunfold.geodesics.distances import OneWayRows
-from ptunfold.geodesics.squares import BandSquares, plan_slabs, sum_of_products
+from ptunfold.geodesics.squares import Tile, plan_slabs, sum_of_products, whole_of
 from ptunfold.memory import free_bytes
 from ptunfold.progress import stage
 from ptunfold.threads import cut
@@ -35,7 +35,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _SOURCES_TOGETHER = 4  # landmarks of a task
 _ATTEMPTS = 4
-_NUMBERS_A_PAIR = 1.6  # in files: rows, and half as many in bands, which are a little wider
+_NUMBERS_A_PAIR = 1.6  # in files: rows, half as many squares, and some more at the diagonal
 _LOST = ("cancelled", "error", "lost")
 _TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
@@ -145,7 +145,7 @@ class ClusterSquares:
         self.client, self.rows_of, self.dtype = client, rows_of, dtype
         self.n_points = len(rows_of.position)
         self.scratch = Scratch(name)
-        self.bands: list[Any] = []
+        self.folded: list[Any] = []
         self.n_threads = 1
         self._hold = hold
 
@@ -163,7 +163,7 @@ class ClusterSquares:
         self.scratch = Scratch(name, is_shared=all_same and None not in folders.values())
         rows_of = self._hold(client.scatter(self.rows_of, hash=False))
         rows: dict[int, Any] = {}  # those of the slabs below, by the first of them
-        bands: list[Any] = []
+        slabs: list[Any] = []
         # From the last slab to the first: what a slab needs of others is there when it is done.
         for slab in reversed(plan_slabs(self.n_points)):
             across = (slab.start, slab.stop)
@@ -174,12 +174,12 @@ class ClusterSquares:
                 del columns
             own = client.submit(slab_rows, rows_of, *across, self.dtype, self.scratch, pure=False)
             folded = client.submit(fold_slab, own, below, slab.start, self.scratch, pure=False)
-            rows[slab.start], bands = own, [folded, *bands]
+            rows[slab.start], slabs = own, [folded, *slabs]
         # Rows are let go as soon as nothing on the cluster needs them any more.
         del rows, below, own
-        self.bands = self._hold(bands)
+        self.folded = self._hold(slabs)
         if progress:  # else whoever needs a slab waits for it
-            _wait_for(client, bands)
+            _wait_for(client, slabs)
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -196,8 +196,8 @@ class ClusterSquares:
         # All in one message: the client sends the next one some milliseconds later.
         tasks = self.client.map(
             products_of_slabs,
-            [[slabs[index].start for index in group] for group in groups],
-            [[self.bands[index] for index in group] for group in groups],
+            [[slabs[index] for index in group] for group in groups],
+            [[self.folded[index] for index in group] for group in groups],
             [there] * len(groups),
             pure=False,
         )
@@ -217,7 +217,7 @@ class ClusterSquares:
         follows at once. Else every task has slabs from both ends, the large and the small ones.
         """
         n_tasks = min(_TASKS_A_THREAD * self.n_threads, n_slabs)
-        if not (self.scratch.is_shared and all(band.done() for band in self.bands)):
+        if not (self.scratch.is_shared and all(slab.done() for slab in self.folded)):
             n_tasks = n_slabs
         turn = 2 * n_tasks
         return [
@@ -230,11 +230,11 @@ class ClusterSquares:
         return cast("FloatArray", _try_again(self._whole, self.make))
 
     def _whole(self) -> FloatArray:
-        bands = []
-        for slab, flat in zip(plan_slabs(self.n_points), self.bands, strict=True):
+        tiles: list[Tile] = []
+        for slab, flat in zip(plan_slabs(self.n_points), self.folded, strict=True):
             numbers = self.client.submit(opened, flat, pure=False).result()
-            bands += bands_in(numbers, slab.start, self.n_points)
-        return BandSquares(bands).whole()
+            tiles += tiles_in(numbers, slab, self.n_points)
+        return whole_of(tiles, self.n_points)
 
 
 class ClusterRows:

@@ -8,22 +8,19 @@ import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
-from ptunfold.geodesics.squares import slab_product
+from ptunfold.geodesics.squares import Tile, plan_slabs, plan_tiles, slab_product
 from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray
-
-# Memory for bands, used again: that much new memory takes longer than what is done in it.
-_IDLE: list[FloatArray] = []
 
 
 @dataclass(frozen=True)
@@ -94,7 +91,7 @@ def fold_slab(
     start: int,
     scratch: Scratch,
 ) -> FloatArray | FileArray:
-    """Make the bands of a slab: squares of the means of both directions.
+    """Make the tiles of a slab: squares of the means of both directions.
 
     Parameters
     ----------
@@ -105,71 +102,67 @@ def fold_slab(
     start : int
         The first row of the slab.
     scratch : Scratch
-        Where the bands go.
+        Where the tiles go.
 
     Returns
     -------
-    bands : (n_numbers,)
-        One after the other, as `bands_in` finds them.
+    tiles : (n_numbers,)
+        One after the other, as `tiles_in` finds them.
     """
     rows = opened(rows)
     n_slab, n_rows = rows.shape
+    slab = slice(start, start + n_slab)
+    plan = plan_tiles(slab, n_rows)
 
-    size = sum(min(BAND, n_slab - top) * (n_rows - start - top) for top in range(0, n_slab, BAND))
+    def tiles() -> Iterator[FloatArray]:
+        room = np.empty(max(map(_size, plan)), dtype=rows.dtype)  # for every tile
+        ahead = [one for one in plan_slabs(n_rows) if one.start >= start]
+        blocks = list(zip(ahead, (rows, *below), strict=True))
+        for stop, together in groupby(plan, lambda place: place[1].stop):
+            mirrors = [(one, opened(block)) for one, block in blocks if one.stop <= stop]
+            del blocks[: len(mirrors)]
+            for across, columns in together:
+                tile = room[: _size((across, columns))].reshape(across.stop - across.start, -1)
+                for one, mirror in mirrors:
+                    first = max(one.start, columns.start)
+                    side = across if mirror.shape[1] == n_rows else _moved(across, -start)
+                    square_mirrored(
+                        rows[_moved(across, -start), first : one.stop],
+                        mirror[first - one.start :, side],
+                        tile[:, first - columns.start : one.stop - columns.start],
+                    )
+                yield tile.ravel()
 
-    def folded() -> Iterator[FloatArray]:
-        room = _idle_room(size, rows.dtype)
-        flat = room[:size]
-        bands = list(zip(range(0, n_slab, BAND), bands_in(flat, start, n_rows), strict=True))
-        left = start  # the first row of a block
-        for block in (rows, *below):
-            mirror = opened(block)
-            if mirror.shape[1] == n_rows:
-                mirror = mirror[:, start : start + n_slab]
-            for top, band in bands:
-                first = max(left, start + top)
-                last = left + len(mirror)
-                across = slice(top, top + len(band))
-                square_mirrored(
-                    rows[across, first:last],
-                    mirror[first - left :, across],
-                    band[:, first - start - top : last - start - top],
-                )
-            left = last
-        yield flat
-        _IDLE.append(room)
-
-    return _made_once(scratch, f"bands-{start}.npy", (size,), rows.dtype, folded)
+    size = sum(map(_size, plan))
+    return _made_once(scratch, f"squares-{start}.npy", (size,), rows.dtype, tiles)
 
 
-def _idle_room(size: int, dtype: np.dtype[Any]) -> FloatArray:
-    """Take memory for at least as many numbers."""
-    with suppress(IndexError):
-        room = _IDLE.pop()
-        if len(room) >= size and room.dtype == dtype:
-            return room
-    return np.empty(size, dtype=dtype)
+def tiles_in(flat: FloatArray, slab: slice, n_rows: int) -> Iterator[Tile]:
+    """List the tiles of a slab, whose numbers follow each other."""
+    first = 0
+    for rows, columns in plan_tiles(slab, n_rows):
+        last = first + _size((rows, columns))
+        yield rows, columns, flat[first:last].reshape(rows.stop - rows.start, -1)
+        first = last
 
 
-def bands_in(flat: FloatArray, start: int, n_rows: int) -> list[FloatArray]:
-    """Cut the numbers of a slab that starts at row ``start`` into its bands."""
-    bands = []
-    while len(flat):
-        width = n_rows - start
-        height = min(BAND, width, len(flat) // width)
-        bands.append(flat[: height * width].reshape(height, width))
-        flat, start = flat[height * width :], start + height
-    return bands
+def _size(place: tuple[slice, slice]) -> int:
+    rows, columns = place
+    return (rows.stop - rows.start) * (columns.stop - columns.start)
+
+
+def _moved(place: slice, by: int) -> slice:
+    return slice(place.start + by, place.stop + by)
 
 
 def products_of_slabs(
-    starts: Sequence[int], flats: Sequence[FloatArray | FileArray], factor: FloatArray
+    slabs: Sequence[slice], flats: Sequence[FloatArray | FileArray], factor: FloatArray
 ) -> list[FloatArray]:
-    """Multiply the bands of some slabs, with one thread."""
+    """Multiply some slabs, with one thread."""
     with single_threaded_blas():
         return [
-            slab_product(start, bands_in(opened(flat), start, len(factor)), factor)
-            for start, flat in zip(starts, flats, strict=True)
+            slab_product(slab.start, tiles_in(opened(flat), slab, len(factor)), factor)
+            for slab, flat in zip(slabs, flats, strict=True)
         ]
 
 
@@ -199,8 +192,7 @@ def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, i
 
 
 def remove_scratch(name: str, dask_worker: Any) -> None:
-    """Remove the folder of this machine, and let memory go."""
-    _IDLE.clear()
+    """Remove the folder of this machine."""
     folder = _shared_folder(dask_worker) / name
     # Under another name first: a task that is still at work finds no place for its file.
     gone = folder.with_name(f"{name}-{uuid.uuid4().hex}")
