@@ -112,7 +112,10 @@ def plan_landmarks(
         if mds != "classical":
             what, remedy = f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     else:
-        n_columns = min(n_points, MOST_CANDIDATES) if engine == "dask" else n_points
+        n_columns = n_points
+        if engine == "dask":  # there rows stay, and the choice of landmarks looks at some columns
+            is_choice = plan.chosen is None and plan.how == "maxmin"
+            n_columns = min(n_points, MOST_CANDIDATES) if is_choice else 0
         needed = connection + bytes_of_landmark_distances(n_points, n_columns, plan.count, itemsize)
         what = f"{plan.count} landmarks of {n_points} points"
         remedy = (

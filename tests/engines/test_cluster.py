@@ -7,6 +7,7 @@ import sys
 import threading
 import time
 import warnings
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -242,6 +243,9 @@ def test_distances_of_the_user_as_a_dask_array(client, monkeypatch, dtype):
     assert found.coordinates.dtype == dtype
     np.testing.assert_array_equal(found.coordinates, expected.coordinates)
     np.testing.assert_array_equal(found.eigenvalues, expected.eigenvalues)
+    unknown = dask.array.from_array(distances, chunks=(5, 300))[there[:, 0] >= 0]
+    assert np.isnan(unknown.shape[0])
+    np.testing.assert_array_equal(landmark_mds(unknown, chosen).coordinates, expected.coordinates)
     distances[3, 700] = np.nan
     with pytest.raises(ValueError, match="finite numbers"):
         landmark_mds(dask.array.from_array(distances, chunks=300), chosen)
@@ -283,6 +287,66 @@ def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch, moment):
     while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
         time.sleep(0.1)
     assert kept(client) == [(0, 0), (0, 0)]
+
+
+def nothing_is_kept(client):
+    deadline = time.monotonic() + 20
+    while any(kept_there != (0, 0) for kept_there in kept(client)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
+
+
+@pytest.mark.parametrize("delay", [0, 0.005, 0.02])
+def test_a_fit_that_is_cancelled_while_landmarks_are_scaled(client, points, monkeypatch, delay):
+    from ptunfold.embedding import landmarks
+
+    mine = client.submit(sum, [1, 2, 3], pure=False)
+    assert mine.result() == 6
+    in_blocks = landmarks._by_columns
+
+    def interrupted(*args):
+        thread = threading.Thread(target=lambda: suppressed(in_blocks, args))
+        thread.start()
+        time.sleep(delay)
+        raise KeyboardInterrupt
+
+    def suppressed(work, args):
+        with suppress(BaseException), client.as_current():
+            work(*args)
+
+    monkeypatch.setattr(landmarks, "_by_columns", interrupted)
+    with pytest.raises(KeyboardInterrupt) as error:  # which holds all that was at hand
+        PTU(engine="dask", n_landmarks=60).fit(points)
+    time.sleep(0.5)
+    assert mine.status == "finished"
+    assert mine.result() == 6
+    del mine
+    assert nothing_is_kept(client)
+    del error
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_nothing_stays_after_a_worker_was_killed(points, tmp_path, monkeypatch):
+    from ptunfold.engines import cluster
+
+    work = cluster.ClusterRows._wait
+    pids = []
+    with two_workers(tmp_path) as one, distributed.Client(one) as client:
+        pids += client.run(os.getpid).values()
+
+        def killing(*args):
+            while pids:
+                os.kill(pids.pop(), signal.SIGKILL)
+                time.sleep(0.5)
+            return work(*args)
+
+        monkeypatch.setattr(cluster.ClusterRows, "_wait", killing)
+        options = {"n_landmarks": 40, "landmarks": "random", "random_state": 0}
+        found = PTU(engine="dask", **options).fit(points)
+        assert nothing_is_kept(client)
+    np.testing.assert_array_equal(found.embedding_, PTU(**options).fit(points).embedding_)
 
 
 def test_a_store_is_refused(client, points, tmp_path):

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from typing import Any
 
 import numpy as np
@@ -54,6 +55,12 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     True
     """
     distances, landmarks = _checked(distances, landmarks, n_components)
+    with _by_whole_columns(distances) as there:
+        return _scale(there, landmarks, n_components)
+
+
+def _scale(distances: Any, landmarks: IntArray, n_components: int) -> Embedding:
+    """Do what `landmark_mds` does, with what was checked."""
     n_points = distances.shape[1]
     nearest = _by_columns(_nearest, distances)
     if nearest.min() < 0:
@@ -80,6 +87,23 @@ def landmark_mds(distances: FloatArray, landmarks: IntArray, n_components: int =
     return Embedding(
         _along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
     )
+
+
+@contextmanager
+def _by_whole_columns(distances: Any) -> Iterator[Any]:
+    """Have a Dask array in chunks of whole columns for a while; others are there as they are."""
+    if not _is_on_cluster(distances):
+        yield distances
+        return
+    # Whole blocks too: sums have the order that they have elsewhere.
+    n_blocks = max(_CHUNK // (distances.dtype.itemsize * len(distances) * _COLUMNS), 1)
+    there = distances.rechunk({0: -1, 1: n_blocks * _COLUMNS}, method="tasks").persist()
+    try:
+        yield there
+    finally:
+        for chunk in there.dask.values():
+            if hasattr(chunk, "release"):  # of a cluster; after an error others may still hold it
+                chunk.release()
 
 
 def _nearest(distances: FloatArray) -> IntArray:
@@ -122,7 +146,7 @@ def _in_blocks(
 
 
 def _is_on_cluster(distances: Any) -> bool:
-    return hasattr(distances, "dask")
+    return hasattr(distances, "compute_chunk_sizes")  # Dask's, without an import
 
 
 def _not_distances(shape: tuple[int, ...]) -> ValueError:
@@ -139,6 +163,8 @@ def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[Fl
         distances = distances.astype(np.float64)
     if distances.ndim != 2:
         raise _not_distances(distances.shape)
+    if np.isnan(distances.shape).any():  # chunks of Dask whose sizes nobody knows yet
+        distances = distances.compute_chunk_sizes()
     landmarks = check_sources(landmarks, distances.shape[1], "landmarks")
     if len(landmarks) != len(distances):
         raise ValueError(
@@ -151,10 +177,6 @@ def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[Fl
             f"n_components={n_components} needs more than {n_components} landmarks, but there are "
             f"{len(landmarks)}; lower n_components or take more landmarks"
         )
-    if _is_on_cluster(distances):
-        # All landmarks in a chunk, and whole blocks: sums have the order that they have elsewhere.
-        n_blocks = max(_CHUNK // (distances.dtype.itemsize * len(landmarks) * _COLUMNS), 1)
-        distances = distances.rechunk({0: -1, 1: n_blocks * _COLUMNS}, method="tasks").persist()
     return distances, landmarks
 
 

@@ -36,7 +36,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 _SOURCES_TOGETHER = 4  # landmarks of a task
 _ATTEMPTS = 4
 _NUMBERS_A_PAIR = 1.6  # in files: rows, half as many squares, and some more at the diagonal
-_LOST = ("cancelled", "error", "lost")
+_LOST = ("cancelled", "error")
 _TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 
 
@@ -112,7 +112,7 @@ class ClusterEngine(Engine):
             if is_broken:
                 # From the last to the first: what others depend on goes after them.
                 for futures in reversed(self._held):
-                    self.client.cancel(futures)
+                    _stop(self.client, futures if isinstance(futures, list) else [futures])
             self._held.clear()
             with suppress(OSError):  # a worker that died this moment, or the scheduler
                 self.client.run(remove_scratch, self.scratch, on_error="ignore")
@@ -388,11 +388,23 @@ def _try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: Non
                 repair()
             return work()
         except (CancelledError, FileNotFoundError, TimeoutError) as error:
-            trouble = error
+            # Dask keeps the error, and the error would keep all that was at hand.
+            trouble = error.with_traceback(None)
     raise RuntimeError(
         "workers of the cluster died again and again, and the fit with them; look into their logs "
         "(memory, most often), and fit again"
     ) from trouble
+
+
+def _stop(client: Any, futures: list[Any]) -> None:
+    """Let results go, and stop what is not done, even if somebody still has the futures.
+
+    To cancel what is done would be too much: Dask's scheduler goes on to the tasks that need it,
+    and fails if nobody waits for these.
+    """
+    client.cancel([future for future in futures if not future.done()])
+    for future in futures:
+        future.release()
 
 
 def _n_threads(client: Any) -> int:

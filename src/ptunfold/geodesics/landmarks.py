@@ -52,7 +52,8 @@ def farthest_landmarks(
     chosen several at a time, so that threads can share the work: the distance to one that is
     chosen but not yet measured is taken from below, by the triangle inequality. The choice does
     not depend on the number of threads. Of more than a million points, every second, third, ...
-    can be chosen: enough for any number of landmarks, and few enough to look at.
+    can be chosen: enough for any number of landmarks, and few enough to look at. So many points
+    have been put in the order of a tree, where those next to each other are neighbours.
 
     Parameters
     ----------
@@ -72,7 +73,7 @@ def farthest_landmarks(
     Returns
     -------
     landmarks : (n_landmarks,) int
-        Fewer if there are fewer distinct points.
+        Fewer if there are fewer distinct points to choose from.
     distances : (n_landmarks, n_points)
         The mean of both directions, where ``rows_of`` keeps them. If there are fewer landmarks,
         only their rows count.
