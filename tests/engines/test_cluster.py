@@ -6,56 +6,21 @@ import subprocess
 import sys
 import threading
 import time
-import warnings
-from contextlib import suppress
+from concurrent.futures import CancelledError
 
 import numpy as np
 import pytest
 
-from ptunfold import PTU, geodesics, landmark_mds
+from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geodesics.blocks import plan_batches
 from ptunfold.geodesics.squares import plan_slabs
+from tests.engines.clusters import client, distributed, nothing_is_kept, points, two_workers
 
-distributed = pytest.importorskip("distributed")
+__all__ = ["client", "points"]  # fixtures
 
 # What distributed and tornado leave open when a cluster is closed is not ours to close.
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
-
-
-@pytest.fixture(scope="module")
-def client(tmp_path_factory):
-    scratch = str(tmp_path_factory.mktemp("scratch"))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        with (
-            distributed.LocalCluster(
-                n_workers=2,
-                threads_per_worker=1,
-                dashboard_address=None,
-                local_directory=scratch,
-            ) as cluster,
-            distributed.Client(cluster) as client,
-        ):
-            yield client
-
-
-@pytest.fixture(scope="module")
-def points():
-    points = swiss_roll(1500).points
-    return np.concatenate((points, points[:50]))  # copies, some of them across two slabs
-
-
-def kept(client):
-    """What the workers hold in memory, and on disk beside it."""
-
-    def look(dask_worker):
-        from pathlib import Path
-
-        scratch = Path(dask_worker.local_directory).parent.glob("ptunfold-*")
-        return len(dask_worker.data), len(list(scratch))
-
-    return list(client.run(look).values())
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -70,37 +35,22 @@ def test_same_bits_as_threads(client, points, dtype):
 @pytest.fixture
 def is_shared(monkeypatch):
     """Whether workers shared a folder, for each time that squares were made."""
-    from ptunfold.engines import cluster
+    from ptunfold.engines import cluster_squares
 
     told = []
-    make = cluster.ClusterSquares._make
+    make = cluster_squares.ClusterSquares._make
 
     def telling(self, progress):
         make(self, progress)
         told.append(self.scratch.is_shared)
 
-    monkeypatch.setattr(cluster.ClusterSquares, "_make", telling)
+    monkeypatch.setattr(cluster_squares.ClusterSquares, "_make", telling)
     return told
 
 
 def test_workers_of_one_machine_share_a_folder(client, points, is_shared):
     PTU(engine="dask").fit(points)
     assert is_shared == [True]
-
-
-def two_workers(*folders):
-    """A cluster of two processes, each with its own folder or both with one."""
-    workers = {
-        index: {
-            "cls": distributed.Nanny,
-            "options": {"nthreads": 1, "local_directory": str(folder)},
-        }
-        for index, folder in enumerate(folders)
-    }
-    return distributed.SpecCluster(
-        workers=workers,
-        scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
-    )
 
 
 def holder_of_the_graph(client):
@@ -122,12 +72,12 @@ def holder_of_the_graph(client):
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.parametrize("places", ["aa", "ab"])
 def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared, places):
-    from ptunfold.engines import cluster
+    from ptunfold.engines import cluster_squares
 
     points = points.astype(np.float32)
     expected = PTU().fit(points).embedding_
     calls = []
-    multiply = cluster.ClusterSquares._multiply
+    multiply = cluster_squares.ClusterSquares._multiply
     with (
         two_workers(*(tmp_path / place for place in places)) as two,
         distributed.Client(two) as client,
@@ -141,114 +91,22 @@ def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared
                 time.sleep(0.5)
             return multiply(self, factor)
 
-        monkeypatch.setattr(cluster.ClusterSquares, "_multiply", killing)
+        monkeypatch.setattr(cluster_squares.ClusterSquares, "_multiply", killing)
         found = PTU(engine="dask").fit(points).embedding_
     assert len(calls) > 2
     assert is_shared[0] == (places == "aa")
     np.testing.assert_array_equal(found, expected)
 
 
-@pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("moment", ["_wait", "use"])
-def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monkeypatch, moment):
-    """While landmarks are chosen, and when they are to be scaled."""
-    from ptunfold.engines import cluster
-
-    expected = PTU(n_landmarks=40).fit(points)
-    calls = []
-    place, name = (cluster.ClusterRows, "_wait") if moment == "_wait" else (cluster, "_as_array")
-    work = getattr(place, name)
-    n_before = 4 if moment == "_wait" else 1
-    with two_workers(tmp_path) as one, distributed.Client(one) as client:
-        pids = list(client.run(os.getpid).values())
-
-        def killing(*args):
-            calls.append(1)
-            if len(calls) == n_before:
-                os.kill(pids[0], signal.SIGKILL)
-                time.sleep(0.5)
-            return work(*args)
-
-        monkeypatch.setattr(place, name, killing)
-        found = PTU(engine="dask", n_landmarks=40).fit(points)
-    assert len(calls) > n_before
-    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
-    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
-
-
 def test_trouble_without_end_is_told(client, points, monkeypatch):
-    from ptunfold.engines import cluster
+    from ptunfold.engines import cluster_squares
 
     def cancelled(*args):
-        raise cluster.CancelledError
+        raise CancelledError
 
-    monkeypatch.setattr(cluster.ClusterSquares, "_groups", cancelled)
+    monkeypatch.setattr(cluster_squares.ClusterSquares, "_groups", cancelled)
     with pytest.raises(RuntimeError, match="died again and again"):
         PTU(engine="dask").fit(points)
-
-
-@pytest.mark.parametrize("how", ["maxmin", "random"])
-def test_landmarks_have_the_same_bits(client, points, how):
-    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
-    found = PTU(engine="dask", **options).fit(points)
-    expected = PTU(**options).fit(points)
-    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
-    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
-
-
-@pytest.mark.parametrize("how", ["maxmin", "random"])
-def test_rows_of_landmarks_stay_on_the_cluster(client, points, monkeypatch, how):
-    """As with many points: some columns for the choice come here, scaling has many chunks."""
-    from ptunfold.embedding import landmarks
-    from ptunfold.engines import cluster
-
-    monkeypatch.setattr(geodesics.landmarks, "MOST_CANDIDATES", 400)
-    monkeypatch.setattr(landmarks, "_COLUMNS", 200)
-    monkeypatch.setattr(landmarks, "_CHUNK", 1)
-    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
-    expected = PTU(**options).fit(points)
-    seen = []
-    use = cluster.ClusterRows.use
-
-    def looking(self, rows, n_rows, work):
-        def seeing(array):
-            seen.append((type(array).__module__, array.shape, rows.some))
-            return work(array)
-
-        return use(self, rows, n_rows, seeing)
-
-    monkeypatch.setattr(cluster.ClusterRows, "use", looking)
-    found = PTU(engine="dask", **options).fit(points)
-    ((module, shape, some),) = seen
-    assert module.startswith("dask.array")
-    assert shape == (40, len(points))
-    assert some is None if how == "random" else some.shape == (40, 388)
-    np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
-    np.testing.assert_array_equal(found.embedding_, expected.embedding_)
-
-
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_distances_of_the_user_as_a_dask_array(client, monkeypatch, dtype):
-    import dask.array
-
-    from ptunfold.embedding import landmarks
-
-    monkeypatch.setattr(landmarks, "_COLUMNS", 64)
-    monkeypatch.setattr(landmarks, "_CHUNK", 1 << 14)
-    points = np.random.default_rng(0).random((1000, 2))
-    chosen = np.arange(0, 1000, 37)
-    distances = np.linalg.norm(points[chosen, None] - points, axis=2).astype(dtype)
-    there = dask.array.from_array(distances, chunks=(5, 300))
-    found, expected = landmark_mds(there, chosen), landmark_mds(distances, chosen)
-    assert found.coordinates.dtype == dtype
-    np.testing.assert_array_equal(found.coordinates, expected.coordinates)
-    np.testing.assert_array_equal(found.eigenvalues, expected.eigenvalues)
-    unknown = dask.array.from_array(distances, chunks=(5, 300))[there[:, 0] >= 0]
-    assert np.isnan(unknown.shape[0])
-    np.testing.assert_array_equal(landmark_mds(unknown, chosen).coordinates, expected.coordinates)
-    distances[3, 700] = np.nan
-    with pytest.raises(ValueError, match="finite numbers"):
-        landmark_mds(dask.array.from_array(distances, chunks=300), chosen)
 
 
 def test_components_and_small_sets(client):
@@ -261,16 +119,13 @@ def test_components_and_small_sets(client):
 
 def test_nothing_stays_on_the_cluster(client, points):
     PTU(engine="dask").fit(points)
-    deadline = time.monotonic() + 20
-    while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert kept(client) == [(0, 0), (0, 0)]
+    assert nothing_is_kept(client)
 
 
 @pytest.mark.parametrize("moment", ["_wait_for", "gather"])
 def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch, moment):
     """While tasks are at work."""
-    from ptunfold.engines import cluster
+    from ptunfold.engines import cluster_squares
 
     delays = iter([0, 0.02, 0.05, 0.1])
 
@@ -278,75 +133,12 @@ def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch, moment):
         time.sleep(next(delays))
         raise KeyboardInterrupt
 
-    place = cluster if moment == "_wait_for" else client
+    place = cluster_squares if moment == "_wait_for" else client
     monkeypatch.setattr(place, moment, interrupted)
     for _ in range(4):
         with pytest.raises(KeyboardInterrupt):
             PTU(engine="dask", progress=True).fit(points)
-    deadline = time.monotonic() + 20
-    while kept(client) != [(0, 0), (0, 0)] and time.monotonic() < deadline:
-        time.sleep(0.1)
-    assert kept(client) == [(0, 0), (0, 0)]
-
-
-def nothing_is_kept(client):
-    deadline = time.monotonic() + 20
-    while any(kept_there != (0, 0) for kept_there in kept(client)):
-        if time.monotonic() > deadline:
-            return False
-        time.sleep(0.1)
-    return True
-
-
-@pytest.mark.parametrize("delay", [0, 0.005, 0.02])
-def test_a_fit_that_is_cancelled_while_landmarks_are_scaled(client, points, monkeypatch, delay):
-    from ptunfold.embedding import landmarks
-
-    mine = client.submit(sum, [1, 2, 3], pure=False)
-    assert mine.result() == 6
-    in_blocks = landmarks._by_columns
-
-    def interrupted(*args):
-        thread = threading.Thread(target=lambda: suppressed(in_blocks, args))
-        thread.start()
-        time.sleep(delay)
-        raise KeyboardInterrupt
-
-    def suppressed(work, args):
-        with suppress(BaseException), client.as_current():
-            work(*args)
-
-    monkeypatch.setattr(landmarks, "_by_columns", interrupted)
-    with pytest.raises(KeyboardInterrupt) as error:  # which holds all that was at hand
-        PTU(engine="dask", n_landmarks=60).fit(points)
-    time.sleep(0.5)
-    assert mine.status == "finished"
-    assert mine.result() == 6
-    del mine
     assert nothing_is_kept(client)
-    del error
-
-
-@pytest.mark.filterwarnings("ignore")
-def test_nothing_stays_after_a_worker_was_killed(points, tmp_path, monkeypatch):
-    from ptunfold.engines import cluster
-
-    work = cluster.ClusterRows._wait
-    pids = []
-    with two_workers(tmp_path) as one, distributed.Client(one) as client:
-        pids += client.run(os.getpid).values()
-
-        def killing(*args):
-            while pids:
-                os.kill(pids.pop(), signal.SIGKILL)
-                time.sleep(0.5)
-            return work(*args)
-
-        monkeypatch.setattr(cluster.ClusterRows, "_wait", killing)
-        options = {"n_landmarks": 40, "landmarks": "random", "random_state": 0}
-        found = PTU(engine="dask", **options).fit(points)
-        assert nothing_is_kept(client)
-    np.testing.assert_array_equal(found.embedding_, PTU(**options).fit(points).embedding_)
 
 
 def test_a_store_is_refused(client, points, tmp_path):
@@ -442,7 +234,7 @@ def test_a_cluster_of_its_own(tmp_path):
 
 
 def test_what_else_is_on_the_cluster_stays(client, points, monkeypatch):
-    from ptunfold.engines import cluster
+    from ptunfold.engines import cluster_squares
 
     mine = client.submit(sum, [1, 2, 3], pure=False)
     assert mine.result() == 6
@@ -450,7 +242,7 @@ def test_what_else_is_on_the_cluster_stays(client, points, monkeypatch):
     def fails(*args):
         raise RuntimeError("for a test")
 
-    monkeypatch.setattr(cluster.ClusterSquares, "_groups", fails)
+    monkeypatch.setattr(cluster_squares.ClusterSquares, "_groups", fails)
     with pytest.raises(RuntimeError, match="for a test"):
         PTU(engine="dask").fit(points)
     time.sleep(1)

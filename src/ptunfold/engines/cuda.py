@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -19,6 +18,7 @@ from ptunfold.geodesics.arrangement import (
     restrict,
 )
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
+from ptunfold.geodesics.rows import NearRows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
 from ptunfold.progress import stage
@@ -293,7 +293,7 @@ class SpilledRows:
             rows[owners - first_row] = found[node - block.start, self.position]
 
 
-class DeviceRows:
+class DeviceRows(NearRows):
     """Distances from single sources, the mean of both directions, kept on the device.
 
     Parameters
@@ -319,14 +319,6 @@ class DeviceRows:
                 f"{in_words(max(self.paths.free_bytes(), 0))} free; take fewer landmarks"
             )
         return self.paths.cupy.empty((n_rows, len(self.copy_of)), dtype=np.float32)
-
-    def some(self, rows: Any, step: int) -> Any:
-        """Look at every ``step``-th column of rows that will be filled, on the device."""
-        return rows[:, ::step]
-
-    def use(self, rows: Any, n_rows: int, work: Callable[[Any], Any]) -> Any:
-        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
-        return work(rows[:n_rows])
 
     def fill(
         self,

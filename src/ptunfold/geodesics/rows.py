@@ -14,7 +14,19 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
 
-class MeanRows:
+class NearRows:
+    """What rows offer that are an array of this process, in memory or on a device."""
+
+    def some(self, rows: Any, step: int) -> Any:
+        """Look at every ``step``-th column of rows that will be filled."""
+        return rows[:, ::step]
+
+    def use(self, rows: Any, n_rows: int, work: Callable[[Any], Any]) -> Any:
+        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
+        return work(rows[:n_rows])
+
+
+class MeanRows(NearRows):
     """Rows of distances, the mean of both directions, for sources that are few or far apart.
 
     Parameters
@@ -40,14 +52,6 @@ class MeanRows:
             workspace = self._new_workspace()
         mean_row(*self._arrays, source, *workspace, row)
         self._idle.append(workspace)
-
-    def some(self, rows: FloatArray, step: int) -> FloatArray:
-        """Look at every ``step``-th column of rows that will be filled."""
-        return rows[:, ::step]
-
-    def use(self, rows: FloatArray, n_rows: int, work: Callable[[Any], Any]) -> Any:
-        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
-        return work(rows[:n_rows])
 
     def fill(
         self,

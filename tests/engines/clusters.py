@@ -1,0 +1,70 @@
+"""Clusters for tests, and what they keep."""
+
+import time
+import warnings
+
+import numpy as np
+import pytest
+
+from ptunfold.datasets import swiss_roll
+
+distributed = pytest.importorskip("distributed")
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    scratch = str(tmp_path_factory.mktemp("scratch"))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        with (
+            distributed.LocalCluster(
+                n_workers=2,
+                threads_per_worker=1,
+                dashboard_address=None,
+                local_directory=scratch,
+            ) as cluster,
+            distributed.Client(cluster) as client,
+        ):
+            yield client
+
+
+@pytest.fixture(scope="module")
+def points():
+    points = swiss_roll(1500).points
+    return np.concatenate((points, points[:50]))  # copies, some of them across two slabs
+
+
+def kept(client):
+    """What the workers hold in memory, and on disk beside it."""
+
+    def look(dask_worker):
+        from pathlib import Path
+
+        scratch = Path(dask_worker.local_directory).parent.glob("ptunfold-*")
+        return len(dask_worker.data), len(list(scratch))
+
+    return list(client.run(look).values())
+
+
+def two_workers(*folders):
+    """A cluster of two processes, each with its own folder or both with one."""
+    workers = {
+        index: {
+            "cls": distributed.Nanny,
+            "options": {"nthreads": 1, "local_directory": str(folder)},
+        }
+        for index, folder in enumerate(folders)
+    }
+    return distributed.SpecCluster(
+        workers=workers,
+        scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
+    )
+
+
+def nothing_is_kept(client):
+    deadline = time.monotonic() + 20
+    while any(kept_there != (0, 0) for kept_there in kept(client)):
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.1)
+    return True
