@@ -15,9 +15,22 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
 
+def is_of_dask(array: Any) -> bool:
+    """Tell Dask's arrays from others, without an import."""
+    return hasattr(array, "compute_chunk_sizes")
+
+
+def aligned(array: FloatArray) -> FloatArray:
+    """Move an array that came over a network to a proper place, if it is not at one.
+
+    NumPy multiplies matrices in another way if it has to do so itself, and other bits come out.
+    """
+    return np.require(array, requirements="A")
+
+
 def on_host(array: Any) -> Any:
     """Bring an array of a device or a cluster into memory; others stay as they are."""
-    if hasattr(array, "dask"):
+    if is_of_dask(array):
         array = array.compute()
     return array.get() if hasattr(array, "get") else array
 

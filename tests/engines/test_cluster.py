@@ -6,6 +6,7 @@ import subprocess
 import sys
 import threading
 import time
+import warnings
 from concurrent.futures import CancelledError
 
 import numpy as np
@@ -13,6 +14,8 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.engines import cluster, cluster_files, cluster_squares
+from ptunfold.engines.cluster_files import plan_shares
 from ptunfold.geodesics.blocks import plan_batches
 from ptunfold.geodesics.squares import plan_slabs
 from tests.engines.clusters import client, distributed, nothing_is_kept, points, two_workers
@@ -23,8 +26,40 @@ __all__ = ["client", "points"]  # fixtures
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 
+@pytest.fixture(scope="module")
+def apart(tmp_path_factory):
+    """A client of workers that do not see each other's files."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        folders = (tmp_path_factory.mktemp(place) for place in "ab")
+        with two_workers(*folders) as cluster, distributed.Client(cluster) as client:
+            yield client
+
+
+@pytest.fixture(params=["together", "apart"])
+def either(request, client, apart):
+    """A client of each kind."""
+    chosen = client if request.param == "together" else apart
+    with chosen.as_current():
+        yield chosen
+
+
+@pytest.fixture
+def kinds(monkeypatch):
+    """The kinds of squares that were made."""
+    told = []
+    for kind in (cluster.FileSquares, cluster.ClusterSquares):
+
+        def telling(self, *args, _kind=kind, _make=kind.__init__, **how):
+            _make(self, *args, **how)
+            told.append(_kind)
+
+        monkeypatch.setattr(kind, "__init__", telling)
+    return told
+
+
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-def test_same_bits_as_threads(client, points, dtype):
+def test_same_bits_as_threads(either, points, dtype):
     points = points.astype(dtype)
     found = PTU(engine="dask").fit(points)
     expected = PTU().fit(points)
@@ -32,25 +67,32 @@ def test_same_bits_as_threads(client, points, dtype):
     np.testing.assert_array_equal(found.eigenvalues_, expected.eigenvalues_)
 
 
-@pytest.fixture
-def is_shared(monkeypatch):
-    """Whether workers shared a folder, for each time that squares were made."""
-    from ptunfold.engines import cluster_squares
-
-    told = []
-    make = cluster_squares.ClusterSquares._make
-
-    def telling(self, progress):
-        make(self, progress)
-        told.append(self.scratch.is_shared)
-
-    monkeypatch.setattr(cluster_squares.ClusterSquares, "_make", telling)
-    return told
+def test_files_are_shared_on_one_machine(client, points, kinds):
+    with client.as_current():
+        PTU(engine="dask").fit(points)
+    assert kinds == [cluster.FileSquares]
 
 
-def test_workers_of_one_machine_share_a_folder(client, points, is_shared):
-    PTU(engine="dask").fit(points)
-    assert is_shared == [True]
+def test_rows_are_a_dask_array_between_machines(apart, points, kinds):
+    with apart.as_current():
+        PTU(engine="dask").fit(points)
+    assert kinds == [cluster.ClusterSquares]
+
+
+@pytest.mark.parametrize("trouble", ["full disk", "client elsewhere"])
+def test_files_that_cannot_be_shared(client, points, kinds, monkeypatch, trouble):
+    def full(*args, **how):
+        raise OSError(28, "No space left on device")
+
+    if trouble == "full disk":
+        monkeypatch.setattr(cluster_files, "fold_files", full)
+    else:
+        monkeypatch.setattr(cluster, "is_here", lambda *place: False)
+    with client.as_current():
+        found = PTU(engine="dask").fit(points).embedding_
+        assert nothing_is_kept(client)
+    assert kinds == [cluster.ClusterSquares]
+    np.testing.assert_array_equal(found, PTU().fit(points).embedding_)
 
 
 def holder_of_the_graph(client):
@@ -70,16 +112,13 @@ def holder_of_the_graph(client):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize("places", ["aa", "ab"])
-def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared, places):
-    from ptunfold.engines import cluster_squares
-
+def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch):
     points = points.astype(np.float32)
     expected = PTU().fit(points).embedding_
     calls = []
-    multiply = cluster_squares.ClusterSquares._multiply
+    multiply = cluster.ClusterSquares._multiply
     with (
-        two_workers(*(tmp_path / place for place in places)) as two,
+        two_workers(tmp_path / "a", tmp_path / "b") as two,
         distributed.Client(two) as client,
     ):
         pids = client.run(os.getpid)
@@ -91,25 +130,43 @@ def test_a_worker_killed_during_scaling(points, tmp_path, monkeypatch, is_shared
                 time.sleep(0.5)
             return multiply(self, factor)
 
-        monkeypatch.setattr(cluster_squares.ClusterSquares, "_multiply", killing)
+        monkeypatch.setattr(cluster.ClusterSquares, "_multiply", killing)
         found = PTU(engine="dask").fit(points).embedding_
     assert len(calls) > 2
-    assert is_shared[0] == (places == "aa")
+    np.testing.assert_array_equal(found, expected)
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_the_graph_is_lost_before_the_rows_are_there(points, tmp_path, monkeypatch):
+    """With the only worker that has it."""
+    expected = PTU().fit(points).embedding_
+    calls = []
+    wait_for = cluster_files.wait_for
+    with two_workers(tmp_path) as one, distributed.Client(one) as client:
+        pids = list(client.run(os.getpid).values())
+
+        def killing(*args, **how):
+            calls.append(1)
+            if len(calls) == 1:
+                os.kill(pids[0], signal.SIGKILL)
+            wait_for(*args, **how)
+
+        monkeypatch.setattr(cluster_files, "wait_for", killing)
+        found = PTU(engine="dask").fit(points).embedding_
+    assert len(calls) > 1
     np.testing.assert_array_equal(found, expected)
 
 
 def test_trouble_without_end_is_told(client, points, monkeypatch):
-    from ptunfold.engines import cluster_squares
-
-    def cancelled(*args):
+    def cancelled(*args, **how):
         raise CancelledError
 
-    monkeypatch.setattr(cluster_squares.ClusterSquares, "_groups", cancelled)
-    with pytest.raises(RuntimeError, match="died again and again"):
+    monkeypatch.setattr(cluster_files, "wait_for", cancelled)
+    with client.as_current(), pytest.raises(RuntimeError, match="died again and again"):
         PTU(engine="dask").fit(points)
 
 
-def test_components_and_small_sets(client):
+def test_components_and_small_sets(either):
     points = s_with_hole(300).points
     points = np.concatenate((points, points[:100] + 100))
     how = {"disconnected": "separate", "n_neighbors": 8}
@@ -117,37 +174,43 @@ def test_components_and_small_sets(client):
     np.testing.assert_array_equal(found.embedding_, PTU(**how).fit(points).embedding_)
 
 
-def test_nothing_stays_on_the_cluster(client, points):
+def test_nothing_stays_on_the_cluster(either, points):
     PTU(engine="dask").fit(points)
-    assert nothing_is_kept(client)
+    assert nothing_is_kept(either)
 
 
-@pytest.mark.parametrize("moment", ["_wait_for", "gather"])
-def test_a_cancelled_fit_frees_the_cluster(client, points, monkeypatch, moment):
+@pytest.mark.parametrize("moment", ["rows", "fold", "rows apart", "products apart"])
+def test_a_cancelled_fit_frees_the_cluster(client, apart, points, monkeypatch, moment):
     """While tasks are at work."""
-    from ptunfold.engines import cluster_squares
-
     delays = iter([0, 0.02, 0.05, 0.1])
 
     def interrupted(*args, **how):
         time.sleep(next(delays))
         raise KeyboardInterrupt
 
-    place = cluster_squares if moment == "_wait_for" else client
-    monkeypatch.setattr(place, moment, interrupted)
-    for _ in range(4):
-        with pytest.raises(KeyboardInterrupt):
-            PTU(engine="dask", progress=True).fit(points)
-    assert nothing_is_kept(client)
+    chosen = apart if "apart" in moment else client
+    place, name = {
+        "rows": (cluster_files, "wait_for"),
+        "fold": (cluster_files, "fold_files"),
+        "rows apart": (cluster_squares, "wait_for"),
+        "products apart": (chosen, "gather"),
+    }[moment]
+    monkeypatch.setattr(place, name, interrupted)
+    with chosen.as_current():
+        for _ in range(4):
+            with pytest.raises(KeyboardInterrupt):
+                PTU(engine="dask", progress=True).fit(points)
+        assert nothing_is_kept(chosen)
 
 
 def test_a_store_is_refused(client, points, tmp_path):
-    with pytest.raises(ValueError, match="pass no store"):
+    with client.as_current(), pytest.raises(ValueError, match="pass no store"):
         PTU(engine="dask", store=tmp_path / "store").fit(points)
 
 
 @pytest.mark.filterwarnings("ignore")
-def test_a_worker_that_is_killed_changes_nothing(tmp_path, monkeypatch):
+@pytest.mark.parametrize("places", ["aa", "ab"])
+def test_a_worker_that_is_killed_changes_nothing(tmp_path, places):
     points = swiss_roll(6000).points.astype(np.float32)
     expected = PTU().fit(points).embedding_
     log = tmp_path / "computed"
@@ -163,10 +226,8 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path, monkeypatch):
         "OneWayRows.write = told\n"
     )
     with (
-        distributed.LocalCluster(
-            n_workers=2, threads_per_worker=1, dashboard_address=None
-        ) as cluster,
-        distributed.Client(cluster) as client,
+        two_workers(*(tmp_path / place for place in places)) as two,
+        distributed.Client(two) as client,
     ):
         plugin = Tell(code)
         client.register_plugin(plugin)
@@ -187,12 +248,11 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path, monkeypatch):
     assert killed
     np.testing.assert_array_equal(found, expected)
     computed = log.read_text().split()
-    # The slab that a worker had in hand is computed again, one of each at most.
-    rows_of_a_slab, rows_of_a_block = (
-        cut[0].stop - cut[0].start for cut in (plan_slabs(len(points)), plan_batches(len(points)))
-    )
-    assert len(computed) <= len(set(computed)) + 2 * (rows_of_a_slab // rows_of_a_block + 1)
-    assert len(set(computed)) > 4 * (rows_of_a_slab // rows_of_a_block)
+    # What a worker had in hand is computed again, one slab or share of each at most.
+    n_together = max(plan_slabs(len(points))[0].stop, plan_shares(len(points), 2)[0].stop)
+    n_blocks = n_together // plan_batches(len(points))[0].stop
+    assert len(computed) <= len(set(computed)) + 2 * (n_blocks + 1)
+    assert len(set(computed)) > 4 * n_blocks
 
 
 class Tell(distributed.WorkerPlugin):
@@ -233,18 +293,17 @@ def test_a_cluster_of_its_own(tmp_path):
     assert done.stdout.strip() == "same", done.stderr
 
 
-def test_what_else_is_on_the_cluster_stays(client, points, monkeypatch):
-    from ptunfold.engines import cluster_squares
-
-    mine = client.submit(sum, [1, 2, 3], pure=False)
+def test_what_else_is_on_the_cluster_stays(either, points, monkeypatch):
+    mine = either.submit(sum, [1, 2, 3], pure=False)
     assert mine.result() == 6
 
-    def fails(*args):
+    def fails(*args, **how):
         raise RuntimeError("for a test")
 
-    monkeypatch.setattr(cluster_squares.ClusterSquares, "_groups", fails)
+    for module in (cluster_files, cluster_squares):
+        monkeypatch.setattr(module, "wait_for", fails)
     with pytest.raises(RuntimeError, match="for a test"):
-        PTU(engine="dask").fit(points)
+        PTU(engine="dask", progress=True).fit(points)
     time.sleep(1)
     assert mine.status == "finished"
     assert mine.result() == 6

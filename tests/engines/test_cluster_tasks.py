@@ -12,31 +12,37 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import swiss_roll
-from ptunfold.engines import cluster_tasks
+from ptunfold.engines import cluster_files, cluster_tasks
+from ptunfold.engines.cluster_files import RowFile, fold_files, plan_shares
 from ptunfold.engines.cluster_tasks import (
-    FileArray,
-    Scratch,
     fold_slab,
+    is_here,
     make_scratch,
-    opened,
-    products_of_slabs,
+    product_of_slab,
     remove_scratch,
+    share_of_rows,
     slab_rows,
     tiles_in,
 )
 from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
 from ptunfold.geodesics.squares import plan_slabs, whole_of
 
 pytest.importorskip("distributed")
 
 
-@pytest.fixture(params=[True, False])
-def scratch(request, monkeypatch, tmp_path):
+@pytest.fixture
+def worker(monkeypatch, tmp_path):
     worker = SimpleNamespace(local_directory=str(tmp_path / "worker"))
     monkeypatch.setattr("distributed.get_worker", lambda: worker)
+    return worker
+
+
+@pytest.fixture
+def scratch(worker, tmp_path):
     assert make_scratch("fit/0", 1, worker)
-    yield Scratch("fit/0", is_shared=request.param)
+    yield "fit/0"
     remove_scratch("fit", worker)
     assert not (tmp_path / "fit").exists()
 
@@ -55,20 +61,18 @@ def folded(arranged, scratch, dtype):
     rows_of = OneWayRows(*arranged)
     slabs = plan_slabs(len(arranged[1]))
     rows = [slab_rows(rows_of, slab.start, slab.stop, dtype, scratch) for slab in slabs]
-    bands = []
-    for index, slab in enumerate(slabs):
-        below = rows[index + 1 :]
-        if not scratch.is_shared:
-            below = [one[:, slab] for one in below]
-        bands.append(fold_slab(rows[index], below, slab.start, scratch))
-    return slabs, rows, bands
+    flats = [
+        fold_slab(own, [one[:, slab] for one in rows[index:][1:]], slab.start, scratch)
+        for index, (own, slab) in enumerate(zip(rows, slabs, strict=True))
+    ]
+    return slabs, rows, flats
 
 
 def whole(slabs, flats, n_points):
     tiles = (
         tile
         for slab, flat in zip(slabs, flats, strict=True)
-        for tile in tiles_in(opened(flat), slab, n_points)
+        for tile in tiles_in(flat, slab, n_points)
     )
     return whole_of(tiles, n_points)
 
@@ -78,28 +82,89 @@ def test_slabs_have_the_bits_of_bands(arranged, scratch, dtype):
     dtype = np.dtype(dtype)
     slabs, rows, flats = folded(arranged, scratch, dtype)
     assert len(slabs) > 2
-    assert all(isinstance(array, FileArray) is scratch.is_shared for array in (*rows, *flats))
+    assert all(is_mapped(array) for array in (*rows, *flats))
     expected = squared_distances(*arranged, dtype=dtype)
     np.testing.assert_array_equal(whole(slabs, flats, expected.n_points), expected.whole())
     factor = np.random.default_rng(0).standard_normal((expected.n_points, 3)).astype(dtype)
-    products = products_of_slabs(slabs, flats, factor)
     total = np.zeros(factor.shape)
-    for slab, product in zip(slabs, products, strict=True):
-        total[slab.start :] += product
+    for slab, flat in zip(slabs, flats, strict=True):
+        total[slab.start :] += product_of_slab(slab, flat, factor)
     np.testing.assert_array_equal(total, expected.multiply(factor))
 
 
-def test_what_is_there_is_not_computed_again(arranged, scratch, monkeypatch):
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_arrays_from_a_network_give_the_same_bits(arranged, scratch, dtype):
+    """They lie at any address."""
+    slabs, _, flats = folded(arranged, scratch, np.dtype(dtype))
+    factor = np.random.default_rng(0).standard_normal((len(arranged[1]), 9)).astype(dtype)
+    for slab, flat in zip(slabs, flats, strict=True):
+        expected = product_of_slab(slab, flat, factor)
+        found = product_of_slab(slab, moved(flat), moved(factor))
+        np.testing.assert_array_equal(found, expected)
+
+
+def moved(array):
+    """Put an array at an odd address."""
+    room = np.empty(array.nbytes + 7, dtype=np.uint8)
+    at = 1 if room.ctypes.data % 2 == 0 else 0
+    found = room[at : at + array.nbytes].view(array.dtype).reshape(array.shape)
+    found[...] = array
+    assert not found.flags.aligned
+    return found
+
+
+def is_mapped(array):
+    while isinstance(array, np.ndarray):
+        if isinstance(array, np.memmap):
+            return True
+        array = array.base
+    return False
+
+
+@pytest.mark.parametrize("columns", [300, 8192])
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shares_have_the_bits_of_bands(arranged, tmp_path, monkeypatch, dtype, columns):
+    monkeypatch.setattr(cluster_files, "_COLUMNS", columns)
+    dtype, rows_of = np.dtype(dtype), OneWayRows(*arranged)
+    shares = [slice(0, 512), slice(512, 768), slice(768, len(arranged[1]))]
+    files = [RowFile(tmp_path / f"{share.start}.npy", share) for share in shares]
+    for share, file in zip(shares, files, strict=True):
+        share_of_rows(rows_of, share.start, share.stop, str(file.path), dtype)
+    bands = fold_files(files, n_jobs=2)
+    expected = squared_distances(*arranged, dtype=dtype).bands
+    assert [band.shape for band in bands] == [band.shape for band in expected]
+    for band, one in zip(bands, expected, strict=True):
+        assert is_mapped(band)
+        np.testing.assert_array_equal(band, one)
+
+
+@pytest.mark.parametrize("n_workers", [1, 3, 100])
+@pytest.mark.parametrize("n_rows", [1, 256, 257, 5000, 30_000])
+def test_shares_are_whole_bands(n_rows, n_workers):
+    shares = plan_shares(n_rows, n_workers)
+    assert [share.start for share in shares] == [0, *(share.stop for share in shares[:-1])]
+    assert shares[-1].stop == n_rows
+    assert all(share.start % BAND == 0 for share in shares)
+    sizes = [share.stop - share.start for share in shares]
+    assert sizes == sorted(sizes, reverse=True)
+    assert sizes[-1] <= BAND
+
+
+def test_what_is_there_is_not_computed_again(arranged, scratch, monkeypatch, tmp_path):
     rows_of = OneWayRows(*arranged)
     dtype = np.dtype(np.float32)
-    first = opened(slab_rows(rows_of, 0, 256, dtype, scratch)).copy()
+    first = slab_rows(rows_of, 0, 256, dtype, scratch).copy()
+    share = tmp_path / "share.npy"
+    share_of_rows(rows_of, 0, 256, str(share), dtype)
+    np.testing.assert_array_equal(np.load(share), first)
 
     def fails(*args):
         raise AssertionError("computed again")
 
     monkeypatch.setattr(OneWayRows, "write", fails)
-    again = opened(slab_rows(rows_of, 0, 256, dtype, scratch))
-    np.testing.assert_array_equal(again, first)
+    np.testing.assert_array_equal(slab_rows(rows_of, 0, 256, dtype, scratch), first)
+    share_of_rows(rows_of, 0, 256, str(share), dtype)
+    np.testing.assert_array_equal(np.load(share), first)
     with pytest.raises(AssertionError):
         slab_rows(rows_of, 256, 512, dtype, scratch)
 
@@ -120,7 +185,9 @@ def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tm
 
 
 @pytest.mark.parametrize("trouble", ["no room", "no folder"])
-def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp_path, trouble):
+def test_without_a_disk_arrays_are_in_memory(
+    arranged, worker, scratch, monkeypatch, tmp_path, trouble
+):
     if trouble == "no room":
         open_file = Path.open
 
@@ -148,25 +215,25 @@ def test_without_a_disk_arrays_are_in_memory(arranged, scratch, monkeypatch, tmp
 
         monkeypatch.setattr(Path, "open", opened_file)
     else:
-        remove_scratch("fit", SimpleNamespace(local_directory=str(tmp_path / "worker")))
+        remove_scratch("fit", worker)
     dtype = np.dtype(np.float32)
     slabs, rows, flats = folded(arranged, scratch, dtype)
-    assert all(isinstance(array, np.ndarray) for array in (*rows, *flats))
+    assert not any(is_mapped(array) for array in (*rows, *flats))
     assert not [name for name in tmp_path.rglob("*") if name.is_file()]
     expected = squared_distances(*arranged, dtype=dtype)
     np.testing.assert_array_equal(whole(slabs, flats, expected.n_points), expected.whole())
 
 
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
-def test_nothing_stays_mapped(arranged, scratch):
+def test_nothing_stays_mapped(arranged, scratch, tmp_path):
     """What is mapped counts as memory of a worker, and Dask stops one that has too much."""
     slabs, rows, flats = folded(arranged, scratch, np.dtype(np.float32))
     factor = np.ones((len(arranged[1]), 2), dtype=np.float32)
-    products_of_slabs(slabs, flats, factor)
-    if not scratch.is_shared:  # there results themselves are mapped
-        assert "squares-" in Path("/proc/self/maps").read_text()
-    del rows, flats
-    assert str(scratch.folder()) not in Path("/proc/self/maps").read_text()
+    for slab, flat in zip(slabs, flats, strict=True):
+        product_of_slab(slab, flat, factor)
+    assert f"{tmp_path}" in Path("/proc/self/maps").read_text()
+    del rows, flats, flat
+    assert f"{tmp_path}" not in Path("/proc/self/maps").read_text()
 
 
 def test_folders_are_told_apart(tmp_path, monkeypatch):
@@ -176,6 +243,9 @@ def test_folders_are_told_apart(tmp_path, monkeypatch):
     )
     here = make_scratch("fit", 1, one)
     assert here is not None
+    assert is_here(*here)
+    assert not is_here(here[0], here[1], here[2] + 1)
+    assert not is_here(here[0] + "-other", *here[1:])
     assert here == make_scratch("fit", 1, same)
     assert here != make_scratch("fit", 1, other)
     assert make_scratch("fit", 1 << 60, one) is None  # no room

@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import warnings
+from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
 from ptunfold.embedding.eigen import largest_eigenpairs
+from ptunfold.engines.cluster_squares import ClusterSquares
 from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
 from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
-from ptunfold.types import Embedding, FloatArray
+from ptunfold.types import Embedding, FloatArray, is_of_dask
 from ptunfold.validation import check_n_components
 
 
@@ -30,11 +32,12 @@ def classical_mds(
     Parameters
     ----------
     distances : (n_points, n_points)
-        Finite. Of two one-way distances the mean is used.
+        Finite. Of two one-way distances the mean is used. An array of NumPy, or one of Dask, which
+        is read once and worked on where it lies; the result has the same bits.
     n_components : int
         The number of coordinates.
     overwrite : bool
-        Use the memory of ``distances`` for their squares.
+        Use the memory of ``distances`` for their squares, if they are NumPy's.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -57,6 +60,8 @@ def classical_mds(
     >>> classical_mds(np.array(square), n_components=2).eigenvalues
     array([1., 1.])
     """
+    if is_of_dask(distances):
+        return _scale_on_cluster(distances, n_components, progress=progress)
     distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
@@ -64,21 +69,51 @@ def classical_mds(
     )
 
 
+def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> Embedding:
+    """Do the same with a Dask array, wherever Dask works."""
+    if np.isnan(distances.shape).any():  # chunks whose sizes nobody knows yet
+        distances = distances.compute_chunk_sizes()
+    distances = _as_floats(distances, n_components)
+    # With the first pass, because the array may not be there yet.
+    checked = distances.map_blocks(
+        _checked_values, distances.shape, dtype=distances.dtype, meta=distances._meta
+    )
+    squares = ClusterSquares(lambda: checked, len(distances), distances.dtype)
+    try:
+        return scale_squares(squares, n_components, progress=progress)
+    finally:
+        squares.release()
+
+
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
     """Check a matrix of distances and how many coordinates are wanted from it."""
-    distances = np.asarray(distances, order="C")
-    if distances.dtype not in (np.float32, np.float64):
-        distances = distances.astype(np.float64)
-    n_points = len(distances)
-    if distances.shape != (n_points, n_points) or not np.isfinite(distances.sum()):
-        raise ValueError(
-            f"distances of shape {distances.shape} are not a square matrix of finite numbers; "
-            "embed components without a path between them one by one"
-        )
-    check_n_components(n_components, n_points)
+    distances = _as_floats(np.asarray(distances, order="C"), n_components)
+    return _checked_values(distances, distances.shape)
+
+
+def _as_floats(distances: Any, n_components: int) -> Any:
+    shape = distances.shape
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise _not_distances(shape)
+    check_n_components(n_components, shape[0])
+    is_float = distances.dtype in (np.float32, np.float64)
+    return distances if is_float else distances.astype(np.float64)
+
+
+def _checked_values(distances: FloatArray, shape: tuple[int, ...]) -> FloatArray:
+    """Return some or all distances of a matrix of ``shape``, or say what is wrong with them."""
+    if not np.isfinite(distances.sum()):
+        raise _not_distances(shape)
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
     return distances
+
+
+def _not_distances(shape: tuple[int, ...]) -> ValueError:
+    return ValueError(
+        f"distances of shape {shape} are not a square matrix of finite numbers; embed components "
+        "without a path between them one by one"
+    )
 
 
 def scale_squares(

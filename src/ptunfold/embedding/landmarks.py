@@ -11,7 +11,7 @@ from sklearn.utils.extmath import svd_flip
 
 from ptunfold.embedding.classical import warn_of_negative
 from ptunfold.threads import cut
-from ptunfold.types import Embedding, FloatArray, IntArray, on_host
+from ptunfold.types import Embedding, FloatArray, IntArray, aligned, is_of_dask, on_host
 from ptunfold.validation import check_count, check_sources
 
 _COLUMNS = 1 << 15
@@ -92,7 +92,7 @@ def _scale(distances: Any, landmarks: IntArray, n_components: int) -> Embedding:
 @contextmanager
 def _by_whole_columns(distances: Any) -> Iterator[Any]:
     """Have a Dask array in chunks of whole columns for a while; others are there as they are."""
-    if not _is_on_cluster(distances):
+    if not is_of_dask(distances):
         yield distances
         return
     # Whole blocks too: sums have the order that they have elsewhere.
@@ -128,13 +128,18 @@ def _by_columns(work: Callable[..., Any], distances: Any, *others: FloatArray) -
 
     The columns of a Dask array are worked on in the same blocks, by whoever has them.
     """
-    if not _is_on_cluster(distances):
+    if not is_of_dask(distances):
         return _in_blocks(work, distances, _COLUMNS, *others)
     import dask
 
-    task = dask.delayed(_in_blocks)
+    task = dask.delayed(_in_blocks_there)
     (chunks,) = distances.to_delayed()
     return np.concatenate(dask.compute(*(task(work, chunk, _COLUMNS, *others) for chunk in chunks)))
+
+
+def _in_blocks_there(work: Callable[..., Any], *arrays: Any) -> Any:
+    distances, size, *others = arrays
+    return _in_blocks(work, aligned(distances), size, *map(aligned, others))
 
 
 def _in_blocks(
@@ -145,10 +150,6 @@ def _in_blocks(
     )
 
 
-def _is_on_cluster(distances: Any) -> bool:
-    return hasattr(distances, "compute_chunk_sizes")  # Dask's, without an import
-
-
 def _not_distances(shape: tuple[int, ...]) -> ValueError:
     return ValueError(
         f"distances of shape {shape} are not a matrix of finite numbers >= 0; embed "
@@ -157,7 +158,7 @@ def _not_distances(shape: tuple[int, ...]) -> ValueError:
 
 
 def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[FloatArray, IntArray]:
-    if not (hasattr(distances, "get") or _is_on_cluster(distances)):
+    if not (hasattr(distances, "get") or is_of_dask(distances)):
         distances = np.asarray(distances)
     if distances.dtype not in (np.float32, np.float64):
         distances = distances.astype(np.float64)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -11,10 +12,12 @@ from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine
+from ptunfold.engines.cluster_files import FileSquares
 from ptunfold.engines.cluster_rows import ClusterRows
-from ptunfold.engines.cluster_squares import ClusterSquares
-from ptunfold.engines.cluster_tasks import remove_scratch
+from ptunfold.engines.cluster_squares import ClusterSquares, SlabRows
+from ptunfold.engines.cluster_tasks import is_here, make_scratch, remove_scratch
 from ptunfold.geodesics.distances import OneWayRows
+from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import free_bytes
 from ptunfold.types import Connection, IntArray
 
@@ -64,14 +67,28 @@ class ClusterEngine(Engine):
 
     def squares(
         self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
-    ) -> ClusterSquares:
+    ) -> Squares:
         """Estimate all squared distances in an arranged component."""
+        rows_of, dtype = OneWayRows(connection, position), np.dtype(dtype)
         name = f"{self.scratch}/{len(self._held)}"
-        squares = ClusterSquares(
-            self.client, OneWayRows(connection, position), np.dtype(dtype), name, self._hold
+        folder = self._folder_here(name, len(position) ** 2 * dtype.itemsize)
+        if folder is not None:
+            with suppress(OSError):  # a full disk, or a worker elsewhere that has come since
+                return FileSquares(
+                    self.client, rows_of, dtype, folder, self._hold, progress=how["progress"]
+                )
+        rows = SlabRows(self.client, rows_of, dtype, name, self._hold, progress=how["progress"])
+        return ClusterSquares(
+            rows, len(position), dtype, client=self.client, scratch=name, hold=self._hold
         )
-        squares.make(how["progress"])
-        return squares
+
+    def _folder_here(self, name: str, n_bytes: int) -> Path | None:
+        """Return a folder with room for ``n_bytes`` that all workers and this process see."""
+        told = self.client.run(make_scratch, name, n_bytes, on_error="ignore")
+        if len(set(told.values())) != 1 or len(told) != len(self.client.nthreads()):
+            return None
+        (place,) = set(told.values())
+        return None if place is None or not is_here(*place) else Path(place[0])
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
         """Refuse: rows of a cluster stay on it."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import platform
 import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -20,77 +20,52 @@ from ptunfold.geodesics.squares import Tile, plan_slabs, plan_tiles, slab_produc
 from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import single_threaded_blas
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, IntArray, aligned
 
 
-@dataclass(frozen=True)
-class Scratch:
-    """Where arrays lie that several workers share, or that outlive the worker that made them.
-
-    Parameters
-    ----------
-    name : str
-        The folder, below the one that Dask gives to all workers of a machine.
-    is_shared : bool
-        Whether all workers see the same folder. Then arrays are passed on by their names.
-    """
-
-    name: str
-    is_shared: bool = False
-
-    def folder(self) -> Path:
-        """Return the folder of this worker."""
-        from distributed import get_worker
-
-        return _folder_of_machine(get_worker(), self.name)
-
-
-@dataclass(frozen=True)
-class FileArray:
-    """The name of a file of NumPy's format, for workers that see it."""
-
-    path: str
-
-
-def opened(array: FloatArray | FileArray) -> FloatArray:
-    """Return an array that was passed on by its name, or as it is.
-
-    It is mapped, and let go after use: what is mapped counts as memory of the worker.
-    """
-    if isinstance(array, FileArray):
-        return np.asarray(np.load(array.path, mmap_mode="r"))
-    return array
+def share_of_rows(
+    rows_of: OneWayRows, start: int, stop: int, path: str, dtype: np.dtype[Any]
+) -> None:
+    """Write the rows ``start:stop``, one way, into a file, unless it is there."""
+    file = Path(path)
+    if not file.exists():
+        shape = (stop - start, len(rows_of.position))
+        _write(file, shape, dtype, _row_blocks(rows_of, start, stop, dtype))
 
 
 def slab_rows(
-    rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any], scratch: Scratch
-) -> FloatArray | FileArray:
+    rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any], scratch: str
+) -> FloatArray:
     """Compute the rows ``start:stop``, one way; or find them, if this machine did so before."""
-    n_nodes, n_rows = len(rows_of.owned) - 1, len(rows_of.position)
-    # Whole groups of lanes, in blocks that are still in the cache when they go into the file.
-    first_node = int(rows_of.position[start]) // LANES * LANES
-    last_node = min(-(-(int(rows_of.position[stop - 1]) + 1) // LANES) * LANES, n_nodes)
-    size = rows_of.blocks[0].stop
 
     def blocks() -> Iterator[FloatArray]:
-        room = np.empty((0, n_rows), dtype=dtype)  # for every block
-        for node in range(first_node, last_node, size):
-            nodes = slice(node, min(node + size, last_node))
-            first, last = (int(rows_of.owned[node]) for node in (nodes.start, nodes.stop))
-            if len(room) < last - first:
-                room = np.empty((last - first, n_rows), dtype=dtype)
-            rows_of.write(nodes, room, first)
-            yield room[max(start - first, 0) : min(stop, last) - first]
+        return _row_blocks(rows_of, start, stop, dtype)
 
-    return _made_once(scratch, f"rows-{start}.npy", (stop - start, n_rows), dtype, blocks)
+    shape = (stop - start, len(rows_of.position))
+    return _made_once(scratch, f"rows-{start}.npy", shape, dtype, blocks)
+
+
+def _row_blocks(
+    rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any]
+) -> Iterator[FloatArray]:
+    """Compute rows in blocks that are still in the cache when they go into a file."""
+    n_nodes, n_rows = len(rows_of.owned) - 1, len(rows_of.position)
+    first_node = int(rows_of.position[start]) // LANES * LANES  # whole groups of lanes
+    last_node = min(-(-(int(rows_of.position[stop - 1]) + 1) // LANES) * LANES, n_nodes)
+    size = rows_of.blocks[0].stop
+    room = np.empty((0, n_rows), dtype=dtype)  # for every block
+    for node in range(first_node, last_node, size):
+        nodes = slice(node, min(node + size, last_node))
+        first, last = (int(rows_of.owned[node]) for node in (nodes.start, nodes.stop))
+        if len(room) < last - first:
+            room = np.empty((last - first, n_rows), dtype=dtype)
+        rows_of.write(nodes, room, first)
+        yield room[max(start - first, 0) : min(stop, last) - first]
 
 
 def fold_slab(
-    rows: FloatArray | FileArray,
-    below: Sequence[FloatArray | FileArray],
-    start: int,
-    scratch: Scratch,
-) -> FloatArray | FileArray:
+    rows: FloatArray, below: Sequence[FloatArray], start: int, scratch: str | None = None
+) -> FloatArray:
     """Make the tiles of a slab: squares of the means of both directions.
 
     Parameters
@@ -98,18 +73,17 @@ def fold_slab(
     rows : (n_slab, n_rows)
         The rows of the slab, one way.
     below : sequence of arrays
-        The columns of the slab in the rows of the slabs below it, the other way; or whole rows.
+        The columns of the slab in the rows of the slabs below it, the other way.
     start : int
         The first row of the slab.
-    scratch : Scratch
-        Where the tiles go.
+    scratch : str, optional
+        Where the tiles go, on disk.
 
     Returns
     -------
     tiles : (n_numbers,)
         One after the other, as `tiles_in` finds them.
     """
-    rows = opened(rows)
     n_slab, n_rows = rows.shape
     slab = slice(start, start + n_slab)
     plan = plan_tiles(slab, n_rows)
@@ -117,18 +91,18 @@ def fold_slab(
     def tiles() -> Iterator[FloatArray]:
         room = np.empty(max(map(_size, plan)), dtype=rows.dtype)  # for every tile
         ahead = [one for one in plan_slabs(n_rows) if one.start >= start]
-        blocks = list(zip(ahead, (rows, *below), strict=True))
+        blocks = list(zip(ahead, (rows[:, slab], *below), strict=True))
         for stop, together in groupby(plan, lambda place: place[1].stop):
-            mirrors = [(one, opened(block)) for one, block in blocks if one.stop <= stop]
+            mirrors = [(one, block) for one, block in blocks if one.stop <= stop]
             del blocks[: len(mirrors)]
             for across, columns in together:
                 tile = room[: _size((across, columns))].reshape(across.stop - across.start, -1)
+                own = slice(across.start - start, across.stop - start)
                 for one, mirror in mirrors:
                     first = max(one.start, columns.start)
-                    side = across if mirror.shape[1] == n_rows else _moved(across, -start)
                     square_mirrored(
-                        rows[_moved(across, -start), first : one.stop],
-                        mirror[first - one.start :, side],
+                        rows[own, first : one.stop],
+                        mirror[first - one.start :, own],
                         tile[:, first - columns.start : one.stop - columns.start],
                     )
                 yield tile.ravel()
@@ -151,19 +125,11 @@ def _size(place: tuple[slice, slice]) -> int:
     return (rows.stop - rows.start) * (columns.stop - columns.start)
 
 
-def _moved(place: slice, by: int) -> slice:
-    return slice(place.start + by, place.stop + by)
-
-
-def products_of_slabs(
-    slabs: Sequence[slice], flats: Sequence[FloatArray | FileArray], factor: FloatArray
-) -> list[FloatArray]:
-    """Multiply some slabs, with one thread."""
+def product_of_slab(slab: slice, flat: FloatArray, factor: FloatArray) -> FloatArray:
+    """Multiply the tiles of a slab, with one thread."""
+    flat, factor = aligned(flat), aligned(factor)
     with single_threaded_blas():
-        return [
-            slab_product(slab.start, tiles_in(opened(flat), slab, len(factor)), factor)
-            for slab, flat in zip(slabs, flats, strict=True)
-        ]
+        return slab_product(slab.start, tiles_in(flat, slab, len(factor)), factor)
 
 
 def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -> FloatArray:
@@ -189,6 +155,15 @@ def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, i
         return None
     status = folder.stat()
     return str(folder), status.st_dev, status.st_ino
+
+
+def is_here(folder: str, device: int, inode: int) -> bool:
+    """Tell whether this process sees the folder that a worker has told of, and may write there."""
+    try:
+        status = Path(folder).stat()
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == (device, inode) and os.access(folder, os.W_OK)
 
 
 def remove_scratch(name: str, dask_worker: Any) -> None:
@@ -218,38 +193,39 @@ def _folder_of_machine(worker: Any, name: str) -> Path:
 
 
 def _made_once(
-    scratch: Scratch,
+    scratch: str | None,
     name: str,
     shape: tuple[int, ...],
     dtype: np.dtype[Any],
     parts: Callable[[], Iterator[FloatArray]],
-) -> FloatArray | FileArray:
-    """Have an array written into a file, part by part; a part is used up before the next.
+) -> FloatArray:
+    """Have an array written into a file, part by part, and map it.
 
     If the file is there it is taken as it is: the worker that made it may have died. Without a
     folder, or room on the disk, the array is in memory.
     """
-    path = scratch.folder() / name
-    if not (path.exists() or _is_written(path, shape, dtype, parts)):
-        array = np.empty(shape, dtype=dtype)
-        first = 0
-        for part in parts():
-            array[first : first + len(part)] = part
-            first += len(part)
-        return array
-    named = FileArray(str(path))
-    return named if scratch.is_shared else opened(named)
+    if scratch is not None:
+        from distributed import get_worker
+
+        path = _folder_of_machine(get_worker(), scratch) / name
+        with suppress(OSError):
+            if not path.exists():
+                _write(path, shape, dtype, parts())
+            return np.asarray(np.load(path, mmap_mode="r"))
+    array = np.empty(shape, dtype=dtype)
+    first = 0
+    for part in parts():
+        array[first : first + len(part)] = part
+        first += len(part)
+    return array
 
 
-def _is_written(
-    path: Path,
-    shape: tuple[int, ...],
-    dtype: np.dtype[Any],
-    parts: Callable[[], Iterator[FloatArray]],
-) -> bool:
-    """Write a file, which gets its name when it is whole; or find that the disk takes none.
+def _write(
+    path: Path, shape: tuple[int, ...], dtype: np.dtype[Any], parts: Iterator[FloatArray]
+) -> None:
+    """Write a file part by part, each used up before the next; it gets its name when it is whole.
 
-    Pages of memory that come with a large write are large themselves: what a worker maps later is
+    Pages of memory that come with a large write are large themselves: what is mapped later is
     there several times faster than pages that came one by one, by writing to mapped memory.
     """
     unfinished = path.with_name(f".{uuid.uuid4().hex}.npy")
@@ -257,13 +233,9 @@ def _is_written(
         with unfinished.open("xb") as file:
             what = {"descr": dtype.str, "fortran_order": False, "shape": shape}
             np.lib.format.write_array_header_1_0(file, what)
-            for part in parts():
+            for part in parts:
                 file.write(part.data)
-    except OSError:
-        unfinished.unlink(missing_ok=True)
-        return False
     except BaseException:
         unfinished.unlink(missing_ok=True)
         raise
     unfinished.replace(path)  # nothing is there to replace it if the fit is over
-    return True

@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
+from contextlib import contextmanager
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
+
+from ptunfold.progress import stage
+from ptunfold.types import FloatArray
 
 TASKS_A_THREAD = 2  # at least, so that nobody waits long for the last
 _ATTEMPTS = 4
@@ -32,21 +36,49 @@ def as_array(rows: dict[int, Any], stop: int, n_columns: int, dtype: np.dtype[An
 def try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: None) -> Any:
     """Do something on the cluster; again if workers went away with what it needs.
 
-    It may be the graph, of which Dask keeps one copy where nobody waits for it, or a file that a
-    worker on a new machine does not see.
+    It may be the graph, of which Dask keeps one copy where nobody waits for it.
     """
     for attempt in range(_ATTEMPTS):
         try:
             if attempt:
                 repair()
             return work()
-        except (CancelledError, FileNotFoundError, TimeoutError) as error:
+        except (CancelledError, TimeoutError) as error:
             # Dask keeps the error, and the error would keep all that was at hand.
             trouble = error.with_traceback(None)
     raise RuntimeError(
         "workers of the cluster died again and again, and the fit with them; look into their logs "
         "(memory, most often), and fit again"
     ) from trouble
+
+
+def wait_for(client: Any, futures: list[Any], sizes: list[int], *, progress: bool) -> None:
+    """Wait for rows of ``sizes``, show how many there are, and raise what goes wrong with some."""
+    from distributed import as_completed
+
+    n_rows = dict(zip(futures, sizes, strict=True))
+    with stage("distances", sum(sizes), "sources", progress) as bar:
+        for future in as_completed(futures, loop=client.loop):
+            if future.status != "finished":  # else it stays where it is
+                future.result()
+            bar.update(n_rows[future])
+
+
+@contextmanager
+def sent(array: FloatArray) -> Iterator[Any]:
+    """Have an array on a worker for a while, if Dask works with a cluster; else in its graph."""
+    import dask
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)
+    if client is None:
+        yield dask.delayed(array)
+        return
+    there = client.scatter(array, hash=False)
+    try:
+        yield there
+    finally:
+        there.release()  # after an error others may still hold it
 
 
 def n_threads(client: Any) -> int:
