@@ -79,15 +79,22 @@ def test_rows_are_a_dask_array_between_machines(apart, points, kinds):
     assert kinds == [cluster.ClusterSquares]
 
 
-@pytest.mark.parametrize("trouble", ["full disk", "client elsewhere"])
+@pytest.mark.parametrize("trouble", ["full disk", "no folder", "client elsewhere", "little memory"])
 def test_files_that_cannot_be_shared(client, points, kinds, monkeypatch, trouble):
     def full(*args, **how):
         raise OSError(28, "No space left on device")
 
     if trouble == "full disk":
         monkeypatch.setattr(cluster_files, "fold_files", full)
-    else:
+    elif trouble == "no folder":  # as for a worker on a machine that has come since
+        place = cluster.ClusterEngine._folder_here
+        monkeypatch.setattr(
+            cluster.ClusterEngine, "_folder_here", lambda *args: place(*args) / "missing"
+        )
+    elif trouble == "client elsewhere":
         monkeypatch.setattr(cluster, "is_here", lambda *place: False)
+    else:
+        monkeypatch.setattr(cluster, "free_bytes", lambda: 1 << 20)
     with client.as_current():
         found = PTU(engine="dask").fit(points).embedding_
         assert nothing_is_kept(client)

@@ -16,10 +16,13 @@ from ptunfold.engines.cluster_files import FileSquares
 from ptunfold.engines.cluster_rows import ClusterRows
 from ptunfold.engines.cluster_squares import ClusterSquares, SlabRows
 from ptunfold.engines.cluster_tasks import is_here, make_scratch, remove_scratch
+from ptunfold.engines.cluster_tools import stop
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import Squares
-from ptunfold.memory import free_bytes
+from ptunfold.memory import bytes_of_all_distances, free_bytes
 from ptunfold.types import Connection, IntArray
+
+_COMFORTABLE = 0.5  # of the memory that is free: files take some too, while there is enough
 
 
 class ClusterEngine(Engine):
@@ -71,7 +74,7 @@ class ClusterEngine(Engine):
         """Estimate all squared distances in an arranged component."""
         rows_of, dtype = OneWayRows(connection, position), np.dtype(dtype)
         name = f"{self.scratch}/{len(self._held)}"
-        folder = self._folder_here(name, len(position) ** 2 * dtype.itemsize)
+        folder = self._folder_here(name, len(position), dtype)
         if folder is not None:
             with suppress(OSError):  # a full disk, or a worker elsewhere that has come since
                 return FileSquares(
@@ -82,13 +85,20 @@ class ClusterEngine(Engine):
             rows, len(position), dtype, client=self.client, scratch=name, hold=self._hold
         )
 
-    def _folder_here(self, name: str, n_bytes: int) -> Path | None:
-        """Return a folder with room for ``n_bytes`` that all workers and this process see."""
+    def _folder_here(self, name: str, n_rows: int, dtype: np.dtype[Any]) -> Path | None:
+        """Return a folder for all rows that all workers and this process see.
+
+        None if there is no such folder, or no room for the squares in memory.
+        """
+        n_bytes = n_rows**2 * dtype.itemsize
         told = self.client.run(make_scratch, name, n_bytes, on_error="ignore")
         if len(set(told.values())) != 1 or len(told) != len(self.client.nthreads()):
             return None
         (place,) = set(told.values())
-        return None if place is None or not is_here(*place) else Path(place[0])
+        if place is None or not is_here(*place):
+            return None
+        has_room = bytes_of_all_distances(n_rows, dtype.itemsize) <= _COMFORTABLE * free_bytes()
+        return Path(place[0]) if has_room else None
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
         """Refuse: rows of a cluster stay on it."""
@@ -105,10 +115,10 @@ class ClusterEngine(Engine):
     def close(self, *, is_broken: bool) -> None:
         """Free the memory and the disks of the cluster; stop it if it was made for the fit."""
         try:
-            if is_broken:
-                # From the last to the first: what others depend on goes after them.
-                for futures in reversed(self._held):
-                    _stop(self.client, futures if isinstance(futures, list) else [futures])
+            # From the last to the first: what others depend on goes after them. Not by forgetting
+            # alone, because Dask keeps errors, and they keep what was at hand.
+            for futures in reversed(self._held):
+                stop(self.client, futures if isinstance(futures, list) else [futures])
             self._held.clear()
             with suppress(OSError):  # a worker that died this moment, or the scheduler
                 self.client.run(remove_scratch, self.scratch, on_error="ignore")
@@ -116,17 +126,6 @@ class ClusterEngine(Engine):
             if self._own is not None:
                 self.client.close()
                 self._own.close()
-
-
-def _stop(client: Any, futures: list[Any]) -> None:
-    """Let results go, and stop what is not done, even if somebody still has the futures.
-
-    To cancel what is done would be too much: Dask's scheduler goes on to the tasks that need it,
-    and fails if nobody waits for these.
-    """
-    client.cancel([future for future in futures if not future.done()])
-    for future in futures:
-        future.release()
 
 
 def _is_in_task(distributed: Any) -> bool:

@@ -1,4 +1,4 @@
-"""All squared distances of a component in files that workers write and this process sees."""
+"""All squared distances of a component, from rows in files that workers write and we see."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.engines.cluster_tasks import share_of_rows
-from ptunfold.engines.cluster_tools import n_threads, try_again, wait_for
+from ptunfold.engines.cluster_tools import n_threads, stop, try_again, wait_for
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import BandSquares
@@ -22,11 +22,10 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
 _MOST_BANDS = 8  # in a share
-_COLUMNS = 8192  # of a tile that is folded; the first one has the whole diagonal block of a band
 
 
 class FileSquares(BandSquares):
-    """Squared distances in files of this machine, which workers have written, mapped.
+    """Squared distances in memory, from rows that workers of this machine write into files.
 
     Rows are the work of the cluster. What follows takes less time than to tell workers of it, so
     threads of this process do it, as many as the workers have.
@@ -73,13 +72,17 @@ class FileSquares(BandSquares):
                 pure=False,
             )
             sizes = [share.stop - share.start for share in shares]
-            wait_for(client, hold(tasks), sizes, progress=progress)
+            try:
+                wait_for(client, hold(tasks), sizes, progress=progress)
+            except OSError:  # there will be another way
+                stop(client, tasks)
+                raise
 
         try:
             try_again(write)
             super().__init__(fold_files(files, n_jobs=self.n_jobs))
         finally:
-            for file in files:  # what is mapped stays
+            for file in files:
                 with suppress(OSError):
                     file.path.unlink()
 
@@ -114,67 +117,45 @@ class RowFile:
 
     @cached_property
     def array(self) -> FloatArray:
-        """The rows as they are in the file at any time, mapped."""
+        """The rows, mapped."""
         return np.asarray(np.load(self.path, mmap_mode="r"))
-
-    def overwrite(self, tile: FloatArray, top: int, left: int) -> None:
-        """Write a tile of the matrix, whose first entry is at ``(top, left)``.
-
-        Through the file: in mapped memory the first touch of every page would cost more.
-        """
-        n_columns = self.array.shape[1]
-        with self.path.open("r+b") as file:
-            header = file.seek(0, os.SEEK_END) - self.array.nbytes
-            for row, numbers in enumerate(tile, top - self.rows.start):
-                file.seek(header + (row * n_columns + left) * tile.itemsize)
-                file.write(numbers.data)
 
 
 def fold_files(files: list[RowFile], *, n_jobs: int) -> list[FloatArray]:
-    """Put the squares of the means of both directions into the upper half of a matrix in files.
+    """Collect rows of one-way distances into squares of the means of both directions.
 
     Parameters
     ----------
     files : list of RowFile
-        All rows, one way, in shares of whole bands; changed.
+        All rows, in shares of whole bands.
     n_jobs : int
         Number of threads.
 
     Returns
     -------
     bands : list of arrays
-        The upper half, as `new_bands` describes it, mapped.
+        The upper half of the matrix, as `new_bands` describes it.
     """
-    n_points = files[0].array.shape[1]
-    homes = [file for file in files for _ in range(file.rows.start, file.rows.stop, BAND)]
+    homes = [index for index, file in enumerate(files) for _ in cut(len(file.array), BAND)]
+    bands: list[FloatArray] = [np.empty(0)] * len(homes)
 
     def fold(block: slice) -> None:
         for index in range(block.start, block.stop):
-            _fold_band(index * BAND, homes[index], files)
+            bands[index] = _fold_band(index * BAND, files[homes[index] :])
 
     run_blocks(fold, cut(len(homes), 1), n_jobs=n_jobs)
-    tops = range(0, n_points, BAND)
-    return [_band(top, home)[:, top:] for top, home in zip(tops, homes, strict=True)]
+    return bands
 
 
-def _fold_band(top: int, home: RowFile, files: list[RowFile]) -> None:
-    band = _band(top, home)
-    height, n_points = band.shape
-    room = np.empty(height * _COLUMNS, dtype=band.dtype)
-    for columns in cut(n_points - top, _COLUMNS):
-        left, right = columns.start + top, columns.stop + top
-        tile = room[: height * (right - left)].reshape(height, -1)
-        for file in files:
-            first, last = max(file.rows.start, left), min(file.rows.stop, right)
-            if first < last:
-                mirror = file.array[first - file.rows.start : last - file.rows.start]
-                square_mirrored(
-                    band[:, first:last],
-                    mirror[:, top : top + height],
-                    tile[:, first - left : last - left],
-                )
-        home.overwrite(tile, top, left)
-
-
-def _band(top: int, home: RowFile) -> FloatArray:
-    return home.array[top - home.rows.start :][:BAND]
+def _fold_band(top: int, files: list[RowFile]) -> FloatArray:
+    """Make a band from the file that has its rows, and the files below."""
+    start = files[0].rows.start
+    rows = files[0].array[top - start :][:BAND, top:]
+    band = np.empty_like(rows)
+    across = slice(top, top + len(band))
+    for file in files:
+        first = max(file.rows.start, top)
+        columns = slice(first - top, file.rows.stop - top)
+        mirror = file.array[first - file.rows.start :, across]
+        square_mirrored(rows[:, columns], mirror, band[:, columns])
+    return band

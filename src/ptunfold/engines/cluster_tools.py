@@ -64,6 +64,19 @@ def wait_for(client: Any, futures: list[Any], sizes: list[int], *, progress: boo
             bar.update(n_rows[future])
 
 
+def stop(client: Any, futures: list[Any]) -> None:
+    """Let results go, and stop what is not done, even if somebody still has the futures.
+
+    To cancel what is done would be too much: Dask's scheduler goes on to the tasks that need it,
+    and fails if nobody waits for these.
+    """
+    unfinished = [future for future in futures if not future.done()]
+    if unfinished:
+        client.cancel(unfinished)
+    for future in futures:
+        future.release()
+
+
 @contextmanager
 def sent(array: FloatArray) -> Iterator[Any]:
     """Have an array on a worker for a while, if Dask works with a cluster; else in its graph."""
