@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import cache
+from threading import Lock
+from typing import Any
 
 from joblib import effective_n_jobs
 from threadpoolctl import ThreadpoolController
@@ -24,13 +26,28 @@ def cut(n_items: int, size: int) -> list[slice]:
     return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]
 
 
-def single_threaded_blas() -> AbstractContextManager[object]:
+@contextmanager
+def single_threaded_blas() -> Iterator[None]:
     """Keep the linear algebra library from starting threads of its own.
 
     They would ignore ``n_jobs``, and they go on spinning for a while after their work is done,
-    which takes the processor from whatever comes next.
+    which takes the processor from whatever comes next. The library has one setting for all
+    threads of a process: the first one to come changes it, the last one to go puts it back.
     """
-    return _blas().limit(limits=1)
+    with _lock:
+        _limits.append(_blas().limit(limits=1))
+    try:
+        yield
+    finally:
+        with _lock:
+            first = _limits[0]  # it alone has seen the setting as it was
+            _limits.pop()
+            if not _limits:
+                first.restore_original_limits()
+
+
+_lock = Lock()
+_limits: list[Any] = []  # one for each who is inside
 
 
 @cache

@@ -25,7 +25,7 @@ def aligned(array: FloatArray) -> FloatArray:
 
     NumPy multiplies matrices in another way if it has to do so itself, and other bits come out.
     """
-    return np.require(array, requirements="A")
+    return np.require(np.asarray(array), requirements="A")
 
 
 def on_host(array: Any) -> Any:

@@ -173,6 +173,38 @@ def test_trouble_without_end_is_told(client, points, monkeypatch):
         PTU(engine="dask").fit(points)
 
 
+def test_a_worker_that_dies_after_its_rows_are_used(points, tmp_path, monkeypatch):
+    """Nobody computes them again."""
+    multiply = cluster.FileSquares.multiply
+    seen = []
+    with two_workers(tmp_path) as one, distributed.Client(one) as client:
+
+        def looking(self, factor, n_jobs=None):
+            seen.append([key for key in client.futures if "share_of_rows" in str(key)])
+            seen.append([file for file in tmp_path.rglob("*.npy") if file.is_file()])
+            return multiply(self, factor, n_jobs)
+
+        monkeypatch.setattr(cluster.FileSquares, "multiply", looking)
+        PTU(engine="dask").fit(points)
+    assert seen
+    assert not any(seen)
+
+
+def test_a_cluster_that_is_gone_at_the_end(points, tmp_path, monkeypatch):
+    """The client has all that it needs by then."""
+    expected = PTU().fit(points).embedding_
+    multiply = cluster.FileSquares.multiply
+    with two_workers(tmp_path) as one, distributed.Client(one):
+
+        def closing(self, factor, n_jobs=None):
+            one.close()
+            return multiply(self, factor, n_jobs)
+
+        monkeypatch.setattr(cluster.FileSquares, "multiply", closing)
+        found = PTU(engine="dask").fit(points).embedding_
+    np.testing.assert_array_equal(found, expected)
+
+
 def test_components_and_small_sets(either):
     points = s_with_hole(300).points
     points = np.concatenate((points, points[:100] + 100))
@@ -204,9 +236,11 @@ def test_a_cancelled_fit_frees_the_cluster(client, apart, points, monkeypatch, m
     }[moment]
     monkeypatch.setattr(place, name, interrupted)
     with chosen.as_current():
+        errors = []  # as notebooks keep them
         for _ in range(4):
-            with pytest.raises(KeyboardInterrupt):
+            with pytest.raises(KeyboardInterrupt) as error:
                 PTU(engine="dask", progress=True).fit(points)
+            errors.append(error)
         assert nothing_is_kept(chosen)
 
 

@@ -76,6 +76,26 @@ def test_an_array_that_is_still_to_be_computed_is_computed_once(where, tmp_path)
     del unknown, again, chunks
 
 
+def test_an_array_is_left_as_it_is(where):
+    whole = array.from_array(distances_between(500, np.float64), 250)
+    unknown = whole[array.ones(500, dtype=bool, chunks=250)]
+    assert np.isnan(unknown.shape[0])
+    classical_mds(unknown)
+    assert np.isnan(unknown.shape[0])
+
+
+@pytest.mark.parametrize("bad", [np.nan, -5.0])
+def test_what_a_mask_hides_counts(where, bad):
+    distances = distances_between(600, np.float64)
+    distances[3, 4] = bad
+    hidden = array.ma.masked_where(
+        array.from_array(distances != distances_between(600, np.float64), 300),
+        array.from_array(distances, 300),
+    )
+    with pytest.raises(ValueError, match=r"finite numbers|negative entries"):
+        classical_mds(hidden)
+
+
 def test_whole_numbers(where):
     distances = np.abs(np.arange(500)[:, None] - np.arange(500))
     found = classical_mds(array.from_array(distances, 100), 1)

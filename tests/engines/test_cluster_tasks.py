@@ -221,6 +221,20 @@ def test_without_a_disk_arrays_are_in_memory(
     np.testing.assert_array_equal(whole(slabs, flats, expected.n_points), expected.whole())
 
 
+def test_a_task_of_a_fit_that_is_over_ends(arranged, worker, scratch, monkeypatch):
+    write, n_written = OneWayRows.write, []
+
+    def removing(self, block, rows, first_row):
+        remove_scratch("fit", worker)
+        n_written.append(block)
+        write(self, block, rows, first_row)
+
+    monkeypatch.setattr(OneWayRows, "write", removing)
+    with pytest.raises(FileNotFoundError):
+        slab_rows(OneWayRows(*arranged), 0, 256, np.dtype(np.float32), scratch)
+    assert len(n_written) == len({block.start for block in n_written})
+
+
 @pytest.mark.skipif(not Path("/proc/self/maps").exists(), reason="asks Linux what is mapped")
 def test_nothing_stays_mapped(arranged, scratch, tmp_path):
     """What is mapped counts as memory of a worker, and Dask stops one that has too much."""
@@ -245,7 +259,8 @@ def test_folders_are_told_apart(tmp_path, monkeypatch):
     assert not is_here(here[0] + "-other", *here[1:])
     assert here == make_scratch("fit", 1, same)
     assert here != make_scratch("fit", 1, other)
-    assert make_scratch("fit", 1 << 60, one) is None  # no room
+    assert make_scratch("full", 1 << 60, one) is None  # no room
+    assert not list((tmp_path / "a").glob("full/*"))
     monkeypatch.setattr(cluster_tasks.platform, "node", lambda: "elsewhere")
     assert here != make_scratch("fit", 1, one)
 

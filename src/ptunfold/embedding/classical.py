@@ -33,7 +33,8 @@ def classical_mds(
     ----------
     distances : (n_points, n_points)
         Finite. Of two one-way distances the mean is used. An array of NumPy, or one of Dask, which
-        is read once and worked on where it lies; the result has the same bits.
+        is worked on where it lies; the result has the same bits. It is read once, and once more if
+        the sizes of its chunks are not known.
     n_components : int
         The number of coordinates.
     overwrite : bool
@@ -72,7 +73,7 @@ def classical_mds(
 def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> Embedding:
     """Do the same with a Dask array, wherever Dask works."""
     if np.isnan(distances.shape).any():  # chunks whose sizes nobody knows yet
-        distances = distances.compute_chunk_sizes()
+        distances = distances.copy().compute_chunk_sizes()
     distances = _as_floats(distances, n_components)
     # With the first pass, because the array may not be there yet.
     checked = distances.map_blocks(
@@ -102,6 +103,7 @@ def _as_floats(distances: Any, n_components: int) -> Any:
 
 def _checked_values(distances: FloatArray, shape: tuple[int, ...]) -> FloatArray:
     """Return some or all distances of a matrix of ``shape``, or say what is wrong with them."""
+    distances = np.asarray(distances)  # what a mask hides counts too
     if not np.isfinite(distances.sum()):
         raise _not_distances(shape)
     if distances.min() < 0:

@@ -165,7 +165,7 @@ def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[Fl
     if distances.ndim != 2:
         raise _not_distances(distances.shape)
     if np.isnan(distances.shape).any():  # chunks of Dask whose sizes nobody knows yet
-        distances = distances.compute_chunk_sizes()
+        distances = distances.copy().compute_chunk_sizes()
     landmarks = check_sources(landmarks, distances.shape[1], "landmarks")
     if len(landmarks) != len(distances):
         raise ValueError(

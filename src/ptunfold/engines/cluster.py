@@ -101,7 +101,7 @@ class ClusterEngine(Engine):
         return Path(place[0]) if has_room else None
 
     def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
-        """Refuse: rows of a cluster stay on it."""
+        """Refuse: rows of a cluster are not for a store."""
         raise ValueError('engine="dask" keeps distances on the cluster; pass no store')
 
     def rows(self, connection: Connection) -> ClusterRows:
@@ -120,12 +120,14 @@ class ClusterEngine(Engine):
             for futures in reversed(self._held):
                 stop(self.client, futures if isinstance(futures, list) else [futures])
             self._held.clear()
-            with suppress(OSError):  # a worker that died this moment, or the scheduler
+            with suppress(Exception):  # of a cluster that is gone; the fit may be whole
                 self.client.run(remove_scratch, self.scratch, on_error="ignore")
         finally:
             if self._own is not None:
-                self.client.close()
-                self._own.close()
+                try:
+                    self.client.close()
+                finally:
+                    self._own.close()
 
 
 def _is_in_task(distributed: Any) -> bool:

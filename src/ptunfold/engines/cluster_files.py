@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -12,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.engines.cluster_tasks import share_of_rows
+from ptunfold.engines.cluster_tasks import remove, share_of_rows
 from ptunfold.engines.cluster_tools import n_threads, stop, try_again, wait_for
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
@@ -58,7 +57,9 @@ class FileSquares(BandSquares):
     ) -> None:
         self.n_jobs = min(n_threads(client), os.cpu_count() or 1)
         shares = plan_shares(len(rows_of.position), n_threads(client))
-        files = [RowFile(folder / f"share-{share.start}.npy", share) for share in shares]
+        shared = folder / "shares"
+        shared.mkdir()
+        files = [RowFile(shared / f"{share.start}.npy", share) for share in shares]
 
         def write() -> None:
             there = hold(client.scatter(rows_of, hash=False))
@@ -74,17 +75,14 @@ class FileSquares(BandSquares):
             sizes = [share.stop - share.start for share in shares]
             try:
                 wait_for(client, hold(tasks), sizes, progress=progress)
-            except OSError:  # there will be another way
+            finally:  # also if all went well: nobody has to compute again what a worker takes along
                 stop(client, tasks)
-                raise
 
         try:
             try_again(write)
             super().__init__(fold_files(files, n_jobs=self.n_jobs))
         finally:
-            for file in files:
-                with suppress(OSError):
-                    file.path.unlink()
+            remove(shared)
 
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.cluster_tasks import every_column, mean_rows
-from ptunfold.engines.cluster_tools import TASKS_A_THREAD, as_array, n_threads, try_again
+from ptunfold.engines.cluster_tools import TASKS_A_THREAD, as_array, n_threads, stop, try_again
 from ptunfold.progress import stage
 from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -85,19 +85,23 @@ class ClusterRows:
         from distributed import as_completed
 
         wanted = {rows.tasks[start]: start for start in missing}
+        columns: list[Any] = []
         if rows.some is not None:
             steps = [rows.step] * len(wanted)
             columns = self.client.map(every_column, list(wanted), steps, pure=False)
             wanted = dict(zip(columns, wanted.values(), strict=True))
-        for task in as_completed(list(wanted), loop=self.client.loop):
-            start = wanted.pop(task)
-            n_rows = len(rows.sources[start])
-            if rows.some is not None:
-                rows.some[start : start + n_rows] = task.result()
-            elif task.status != "finished":  # else it stays where it is
-                task.result()
-            missing.remove(start)
-            bar.update(n_rows)
+        try:
+            for task in as_completed(list(wanted), loop=self.client.loop):
+                start = wanted.pop(task)
+                n_rows = len(rows.sources[start])
+                if rows.some is not None:
+                    rows.some[start : start + n_rows] = task.result()
+                elif task.status != "finished":  # else it stays where it is
+                    task.result()
+                missing.remove(start)
+                bar.update(n_rows)
+        finally:
+            stop(self.client, columns)
 
     def _repair(self, rows: RowsThere) -> None:
         """Send the graph again, and have rows computed that nobody has any more."""

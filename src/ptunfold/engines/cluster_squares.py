@@ -15,7 +15,7 @@ from ptunfold.engines.cluster_tasks import (
     slab_rows,
     tiles_in,
 )
-from ptunfold.engines.cluster_tools import as_array, sent, try_again, wait_for
+from ptunfold.engines.cluster_tools import as_array, sent, stop, try_again, wait_for
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import Tile, plan_slabs, sum_of_products, whole_of
 from ptunfold.types import FloatArray
@@ -150,7 +150,8 @@ class SlabRows:
     def __call__(self) -> Any:
         """Have the rows computed that no file has; return a Dask array of all of them."""
         n_points = len(self.rows_of.position)
-        n_bytes = int(_NUMBERS_A_PAIR * self.dtype.itemsize * n_points**2)
+        n_machines = len({address.rsplit(":", 1)[0] for address in self.client.nthreads()})
+        n_bytes = int(_NUMBERS_A_PAIR * self.dtype.itemsize * n_points**2 / max(n_machines, 1))
         self.client.run(make_scratch, self.scratch, n_bytes, on_error="ignore")
         there = self._hold(self.client.scatter(self.rows_of, hash=False))
         # From the last slab to the first: what a slab needs of others is there when it is done.
@@ -164,11 +165,15 @@ class SlabRows:
             scratch=self.scratch,
             pure=False,
         )
-        if self._progress:  # else whoever needs rows waits for them
-            sizes = [slab.stop - slab.start for slab in slabs]
-            wait_for(self.client, futures, sizes, progress=True)
-        rows = dict(zip((slab.start for slab in slabs), futures, strict=True))
-        return as_array(rows, n_points, n_points, self.dtype)
+        try:
+            if self._progress:  # else whoever needs rows waits for them
+                sizes = [slab.stop - slab.start for slab in slabs]
+                wait_for(self.client, futures, sizes, progress=True)
+            rows = dict(zip((slab.start for slab in slabs), futures, strict=True))
+            return as_array(rows, n_points, n_points, self.dtype)
+        except BaseException:
+            stop(self.client, futures)
+            raise
 
 
 def _chunks(array: Any) -> list[Any]:

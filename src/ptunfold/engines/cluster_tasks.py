@@ -147,11 +147,13 @@ def every_column(rows: FloatArray, step: int) -> FloatArray:
 def make_scratch(name: str, n_bytes: int, dask_worker: Any) -> tuple[str, int, int] | None:
     """Make the folder of this machine; return what only workers have in common that share it.
 
-    None if files of ``n_bytes`` in all cannot be kept there.
+    None, and no folder, if files of ``n_bytes`` in all cannot be kept there.
     """
     folder = _folder_of_machine(dask_worker, name)
     folder.mkdir(parents=True, exist_ok=True)
     if shutil.disk_usage(folder).free < n_bytes:
+        with suppress(OSError):  # files that are there already are still of use
+            folder.rmdir()
         return None
     status = folder.stat()
     return str(folder), status.st_dev, status.st_ino
@@ -168,9 +170,15 @@ def is_here(folder: str, device: int, inode: int) -> bool:
 
 def remove_scratch(name: str, dask_worker: Any) -> None:
     """Remove the folder of this machine."""
-    folder = _shared_folder(dask_worker) / name
-    # Under another name first: a task that is still at work finds no place for its file.
-    gone = folder.with_name(f"{name}-{uuid.uuid4().hex}")
+    remove(_shared_folder(dask_worker) / name)
+
+
+def remove(folder: Path) -> None:
+    """Remove a folder with all that is in it.
+
+    Under another name first: a task that is still at work finds no place for its file, and ends.
+    """
+    gone = folder.with_name(f"{folder.name}-{uuid.uuid4().hex}")
     with suppress(OSError):
         folder.rename(gone)
     shutil.rmtree(gone, ignore_errors=True)
@@ -208,10 +216,14 @@ def _made_once(
         from distributed import get_worker
 
         path = _folder_of_machine(get_worker(), scratch) / name
-        with suppress(OSError):
+        has_place = path.parent.is_dir()
+        try:
             if not path.exists():
                 _write(path, shape, dtype, parts())
             return np.asarray(np.load(path, mmap_mode="r"))
+        except OSError:
+            if has_place and not path.parent.is_dir():
+                raise  # the fit is over
     array = np.empty(shape, dtype=dtype)
     first = 0
     for part in parts():
