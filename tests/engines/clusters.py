@@ -57,7 +57,10 @@ def two_workers(*folders):
     }
     return distributed.SpecCluster(
         workers=workers,
-        scheduler={"cls": distributed.Scheduler, "options": {"dashboard": False}},
+        scheduler={
+            "cls": distributed.Scheduler,
+            "options": {"dashboard": False, "dashboard_address": ":0"},  # any port that is free
+        },
     )
 
 
