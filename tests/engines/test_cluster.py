@@ -14,7 +14,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
-from ptunfold.engines import cluster, cluster_files, cluster_squares
+from ptunfold.engines import cluster, cluster_files, cluster_tools
 from ptunfold.engines.cluster_files import plan_shares
 from ptunfold.geodesics.blocks import plan_batches
 from ptunfold.geodesics.squares import plan_slabs
@@ -148,17 +148,17 @@ def test_the_graph_is_lost_before_the_rows_are_there(points, tmp_path, monkeypat
     """With the only worker that has it."""
     expected = PTU().fit(points).embedding_
     calls = []
-    wait_for = cluster_files.wait_for
+    wait = cluster_tools.RowTasks.wait
     with two_workers(tmp_path) as one, distributed.Client(one) as client:
         pids = list(client.run(os.getpid).values())
 
-        def killing(*args, **how):
+        def killing(*args):
             calls.append(1)
             if len(calls) == 1:
                 os.kill(pids[0], signal.SIGKILL)
-            wait_for(*args, **how)
+            wait(*args)
 
-        monkeypatch.setattr(cluster_files, "wait_for", killing)
+        monkeypatch.setattr(cluster_tools.RowTasks, "wait", killing)
         found = PTU(engine="dask").fit(points).embedding_
     assert len(calls) > 1
     np.testing.assert_array_equal(found, expected)
@@ -168,7 +168,7 @@ def test_trouble_without_end_is_told(client, points, monkeypatch):
     def cancelled(*args, **how):
         raise CancelledError
 
-    monkeypatch.setattr(cluster_files, "wait_for", cancelled)
+    monkeypatch.setattr(cluster_tools.RowTasks, "wait", cancelled)
     with client.as_current(), pytest.raises(RuntimeError, match="died again and again"):
         PTU(engine="dask").fit(points)
 
@@ -229,9 +229,9 @@ def test_a_cancelled_fit_frees_the_cluster(client, apart, points, monkeypatch, m
 
     chosen = apart if "apart" in moment else client
     place, name = {
-        "rows": (cluster_files, "wait_for"),
+        "rows": (cluster_tools.RowTasks, "wait"),
         "fold": (cluster_files, "fold_files"),
-        "rows apart": (cluster_squares, "wait_for"),
+        "rows apart": (cluster_tools.RowTasks, "wait"),
         "products apart": (chosen, "gather"),
     }[moment]
     monkeypatch.setattr(place, name, interrupted)
@@ -341,8 +341,7 @@ def test_what_else_is_on_the_cluster_stays(either, points, monkeypatch):
     def fails(*args, **how):
         raise RuntimeError("for a test")
 
-    for module in (cluster_files, cluster_squares):
-        monkeypatch.setattr(module, "wait_for", fails)
+    monkeypatch.setattr(cluster_tools.RowTasks, "wait", fails)
     with pytest.raises(RuntimeError, match="for a test"):
         PTU(engine="dask", progress=True).fit(points)
     time.sleep(1)

@@ -4,6 +4,7 @@ import threading
 import time
 import uuid
 from contextlib import suppress
+from itertools import chain
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -15,6 +16,7 @@ from ptunfold.datasets import swiss_roll
 from ptunfold.engines import cluster_tasks
 from ptunfold.engines.cluster_files import RowFile, fold_files, plan_shares
 from ptunfold.engines.cluster_tasks import (
+    bands_in,
     fold_slab,
     is_here,
     make_scratch,
@@ -22,12 +24,11 @@ from ptunfold.engines.cluster_tasks import (
     remove_scratch,
     share_of_rows,
     slab_rows,
-    tiles_in,
 )
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows, squared_distances
-from ptunfold.geodesics.squares import plan_slabs, whole_of
+from ptunfold.geodesics.squares import BandSquares, plan_slabs
 
 pytest.importorskip("distributed")
 
@@ -60,7 +61,7 @@ def folded(arranged, scratch, dtype):
     """All slabs, as the engine has them made."""
     rows_of = OneWayRows(*arranged)
     slabs = plan_slabs(len(arranged[1]))
-    rows = [slab_rows(rows_of, slab.start, slab.stop, dtype, scratch) for slab in slabs]
+    rows = [slab_rows(rows_of, slab.start, slab.stop, scratch, dtype) for slab in slabs]
     flats = [
         fold_slab(own, [one[:, slab] for one in rows[index:][1:]], slab.start, scratch)
         for index, (own, slab) in enumerate(zip(rows, slabs, strict=True))
@@ -69,12 +70,8 @@ def folded(arranged, scratch, dtype):
 
 
 def whole(slabs, flats, n_points):
-    tiles = (
-        tile
-        for slab, flat in zip(slabs, flats, strict=True)
-        for tile in tiles_in(flat, slab, n_points)
-    )
-    return whole_of(tiles, n_points)
+    bands = map(bands_in, flats, slabs, [n_points] * len(slabs))
+    return BandSquares(list(chain.from_iterable(bands))).whole()
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -150,7 +147,7 @@ def test_shares_are_whole_bands(n_rows, n_workers):
 def test_what_is_there_is_not_computed_again(arranged, scratch, monkeypatch, tmp_path):
     rows_of = OneWayRows(*arranged)
     dtype = np.dtype(np.float32)
-    first = slab_rows(rows_of, 0, 256, dtype, scratch).copy()
+    first = slab_rows(rows_of, 0, 256, scratch, dtype).copy()
     share = tmp_path / "share.npy"
     share_of_rows(rows_of, 0, 256, str(share), dtype)
     np.testing.assert_array_equal(np.load(share), first)
@@ -159,11 +156,11 @@ def test_what_is_there_is_not_computed_again(arranged, scratch, monkeypatch, tmp
         raise AssertionError("computed again")
 
     monkeypatch.setattr(OneWayRows, "write", fails)
-    np.testing.assert_array_equal(slab_rows(rows_of, 0, 256, dtype, scratch), first)
+    np.testing.assert_array_equal(slab_rows(rows_of, 0, 256, scratch, dtype), first)
     share_of_rows(rows_of, 0, 256, str(share), dtype)
     np.testing.assert_array_equal(np.load(share), first)
     with pytest.raises(AssertionError):
-        slab_rows(rows_of, 256, 512, dtype, scratch)
+        slab_rows(rows_of, 256, 512, scratch, dtype)
 
 
 def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tmp_path):
@@ -177,7 +174,7 @@ def test_what_was_not_finished_does_not_count(arranged, scratch, monkeypatch, tm
 
     monkeypatch.setattr(OneWayRows, "write", breaks)
     with pytest.raises(KeyboardInterrupt):
-        slab_rows(rows_of, 0, 256, dtype, scratch)
+        slab_rows(rows_of, 0, 256, scratch, dtype)
     assert not [name for name in tmp_path.rglob("*") if name.is_file()]
 
 
@@ -231,7 +228,7 @@ def test_a_task_of_a_fit_that_is_over_ends(arranged, worker, scratch, monkeypatc
 
     monkeypatch.setattr(OneWayRows, "write", removing)
     with pytest.raises(FileNotFoundError):
-        slab_rows(OneWayRows(*arranged), 0, 256, np.dtype(np.float32), scratch)
+        slab_rows(OneWayRows(*arranged), 0, 256, scratch, np.dtype(np.float32))
     assert len(n_written) == len({block.start for block in n_written})
 
 

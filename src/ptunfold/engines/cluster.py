@@ -16,7 +16,7 @@ from ptunfold.engines.cluster_files import FileSquares
 from ptunfold.engines.cluster_rows import ClusterRows
 from ptunfold.engines.cluster_squares import ClusterSquares, SlabRows
 from ptunfold.engines.cluster_tasks import is_here, make_scratch, remove_scratch
-from ptunfold.engines.cluster_tools import stop
+from ptunfold.engines.cluster_tools import RowTasks, stop
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes
@@ -72,17 +72,25 @@ class ClusterEngine(Engine):
         self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
     ) -> Squares:
         """Estimate all squared distances in an arranged component."""
-        rows_of, dtype = OneWayRows(connection, position), np.dtype(dtype)
+        tasks = RowTasks(
+            self.client,
+            OneWayRows(connection, position),
+            np.dtype(dtype),
+            self._hold,
+            progress=how["progress"],
+        )
         name = f"{self.scratch}/{len(self._held)}"
-        folder = self._folder_here(name, len(position), dtype)
+        folder = self._folder_here(name, tasks.n_rows, tasks.dtype)
         if folder is not None:
             with suppress(OSError):  # a full disk, or a worker elsewhere that has come since
-                return FileSquares(
-                    self.client, rows_of, dtype, folder, self._hold, progress=how["progress"]
-                )
-        rows = SlabRows(self.client, rows_of, dtype, name, self._hold, progress=how["progress"])
+                return FileSquares(tasks, folder)
         return ClusterSquares(
-            rows, len(position), dtype, client=self.client, scratch=name, hold=self._hold
+            SlabRows(tasks, name),
+            tasks.n_rows,
+            tasks.dtype,
+            client=self.client,
+            scratch=name,
+            hold=self._hold,
         )
 
     def _folder_here(self, name: str, n_rows: int, dtype: np.dtype[Any]) -> Path | None:

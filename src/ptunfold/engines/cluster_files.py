@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 
 from ptunfold.engines.cluster_tasks import remove, share_of_rows
-from ptunfold.engines.cluster_tools import n_threads, stop, try_again, wait_for
+from ptunfold.engines.cluster_tools import RowTasks, n_threads, stop, try_again
 from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.distances import OneWayRows
-from ptunfold.geodesics.squares import BandSquares
-from ptunfold.kernels.tiles import square_mirrored
+from ptunfold.geodesics.squares import BandSquares, fold_band
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
@@ -31,52 +27,25 @@ class FileSquares(BandSquares):
 
     Parameters
     ----------
-    client : distributed.Client
-        The way to the workers.
-    rows_of : OneWayRows
-        What makes the rows.
-    dtype : numpy.dtype
-        Of the distances.
+    tasks : RowTasks
+        What has the rows computed.
     folder : path
         The same for all workers and for this process.
-    hold : callable
-        Is given all futures, and keeps them.
-    progress : bool
-        Show a progress bar.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        rows_of: OneWayRows,
-        dtype: np.dtype[Any],
-        folder: Path,
-        hold: Callable[[Any], Any],
-        *,
-        progress: bool,
-    ) -> None:
-        self.n_jobs = min(n_threads(client), os.cpu_count() or 1)
-        shares = plan_shares(len(rows_of.position), n_threads(client))
+    def __init__(self, tasks: RowTasks, folder: Path) -> None:
+        self.n_jobs = min(n_threads(tasks.client), os.cpu_count() or 1)
+        shares = plan_shares(tasks.n_rows, n_threads(tasks.client))
         shared = folder / "shares"
         shared.mkdir()
         files = [RowFile(shared / f"{share.start}.npy", share) for share in shares]
 
         def write() -> None:
-            there = hold(client.scatter(rows_of, hash=False))
-            tasks = client.map(
-                share_of_rows,
-                [there] * len(files),
-                [share.start for share in shares],
-                [share.stop for share in shares],
-                [str(file.path) for file in files],
-                dtype=dtype,
-                pure=False,
-            )
-            sizes = [share.stop - share.start for share in shares]
+            futures = tasks.start(share_of_rows, shares, [str(file.path) for file in files])
             try:
-                wait_for(client, hold(tasks), sizes, progress=progress)
+                tasks.wait(futures, shares)
             finally:  # also if all went well: nobody has to compute again what a worker takes along
-                stop(client, tasks)
+                stop(tasks.client, futures)
 
         try:
             try_again(write)
@@ -147,13 +116,11 @@ def fold_files(files: list[RowFile], *, n_jobs: int) -> list[FloatArray]:
 
 def _fold_band(top: int, files: list[RowFile]) -> FloatArray:
     """Make a band from the file that has its rows, and the files below."""
-    start = files[0].rows.start
-    rows = files[0].array[top - start :][:BAND, top:]
-    band = np.empty_like(rows)
-    across = slice(top, top + len(band))
-    for file in files:
-        first = max(file.rows.start, top)
-        columns = slice(first - top, file.rows.stop - top)
-        mirror = file.array[first - file.rows.start :, across]
-        square_mirrored(rows[:, columns], mirror, band[:, columns])
-    return band
+    rows = files[0].array[top - files[0].rows.start :][:BAND, top:]
+    across = slice(top, top + len(rows))
+    firsts = [max(file.rows.start, top) for file in files]
+    mirrors = (
+        (first, file.array[first - file.rows.start :, across])
+        for first, file in zip(firsts, files, strict=True)
+    )
+    return fold_band(top, rows, mirrors)

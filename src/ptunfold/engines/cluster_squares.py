@@ -9,15 +9,14 @@ from typing import Any, cast
 import numpy as np
 
 from ptunfold.engines.cluster_tasks import (
+    bands_in,
     fold_slab,
     make_scratch,
     product_of_slab,
     slab_rows,
-    tiles_in,
 )
-from ptunfold.engines.cluster_tools import as_array, sent, stop, try_again, wait_for
-from ptunfold.geodesics.distances import OneWayRows
-from ptunfold.geodesics.squares import Tile, plan_slabs, sum_of_products, whole_of
+from ptunfold.engines.cluster_tools import RowTasks, as_array, sent, stop, try_again
+from ptunfold.geodesics.squares import BandSquares, plan_slabs, sum_of_products
 from ptunfold.types import FloatArray
 
 _NUMBERS_A_PAIR = 1.6  # in files: rows, half as many squares, and some more at the diagonal
@@ -102,10 +101,10 @@ class ClusterSquares:
             return cast("FloatArray", try_again(self._whole, self._fold))
 
     def _whole(self) -> FloatArray:
-        tiles: list[Tile] = []
+        bands: list[FloatArray] = []
         for slab, flat in zip(plan_slabs(self.n_points), self.folded, strict=True):
-            tiles += tiles_in(flat.compute(), slab, self.n_points)
-        return whole_of(tiles, self.n_points)
+            bands += bands_in(flat.compute(), slab, self.n_points)
+        return BandSquares(bands).whole()
 
     def release(self) -> None:
         """Let the squares go, also if somebody still has this object after an error."""
@@ -120,59 +119,31 @@ class SlabRows:
 
     Parameters
     ----------
-    client : distributed.Client
-        The way to the workers.
-    rows_of : OneWayRows
-        What makes the rows.
-    dtype : numpy.dtype
-        Of the distances.
+    tasks : RowTasks
+        What has the rows computed.
     scratch : str
         The name of the folder for the files of the workers.
-    hold : callable
-        Is given all futures, and keeps them.
-    progress : bool
-        Show a progress bar.
     """
 
-    def __init__(
-        self,
-        client: Any,
-        rows_of: OneWayRows,
-        dtype: np.dtype[Any],
-        scratch: str,
-        hold: Callable[[Any], Any],
-        *,
-        progress: bool,
-    ) -> None:
-        self.client, self.rows_of, self.dtype = client, rows_of, dtype
-        self.scratch, self._hold, self._progress = scratch, hold, progress
+    def __init__(self, tasks: RowTasks, scratch: str) -> None:
+        self.tasks, self.scratch = tasks, scratch
 
     def __call__(self) -> Any:
         """Have the rows computed that no file has; return a Dask array of all of them."""
-        n_points = len(self.rows_of.position)
-        n_machines = len({address.rsplit(":", 1)[0] for address in self.client.nthreads()})
-        n_bytes = int(_NUMBERS_A_PAIR * self.dtype.itemsize * n_points**2 / max(n_machines, 1))
-        self.client.run(make_scratch, self.scratch, n_bytes, on_error="ignore")
-        there = self._hold(self.client.scatter(self.rows_of, hash=False))
+        tasks, client = self.tasks, self.tasks.client
+        n_machines = len({address.rsplit(":", 1)[0] for address in client.nthreads()})
+        n_bytes = _NUMBERS_A_PAIR * tasks.dtype.itemsize * tasks.n_rows**2 / max(n_machines, 1)
+        client.run(make_scratch, self.scratch, int(n_bytes), on_error="ignore")
         # From the last slab to the first: what a slab needs of others is there when it is done.
-        slabs = plan_slabs(n_points)[::-1]
-        futures = self.client.map(
-            slab_rows,
-            [there] * len(slabs),
-            [slab.start for slab in slabs],
-            [slab.stop for slab in slabs],
-            dtype=self.dtype,
-            scratch=self.scratch,
-            pure=False,
-        )
+        slabs = plan_slabs(tasks.n_rows)[::-1]
+        futures = tasks.start(slab_rows, slabs, [self.scratch] * len(slabs))
         try:
-            if self._progress:  # else whoever needs rows waits for them
-                sizes = [slab.stop - slab.start for slab in slabs]
-                wait_for(self.client, futures, sizes, progress=True)
+            if tasks.progress:  # else whoever needs rows waits for them
+                tasks.wait(futures, slabs)
             rows = dict(zip((slab.start for slab in slabs), futures, strict=True))
-            return as_array(rows, n_points, n_points, self.dtype)
+            return as_array(rows, tasks.n_rows, tasks.n_rows, tasks.dtype)
         except BaseException:
-            stop(self.client, futures)
+            stop(client, futures)
             raise
 
 

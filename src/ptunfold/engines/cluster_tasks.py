@@ -8,18 +8,17 @@ import shutil
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
-from itertools import groupby
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
-from ptunfold.geodesics.squares import Tile, plan_slabs, plan_tiles, slab_product
+from ptunfold.geodesics.squares import fold_band, plan_slabs, slab_product
 from ptunfold.kernels.lanes import LANES
-from ptunfold.kernels.tiles import square_mirrored
-from ptunfold.threads import single_threaded_blas
+from ptunfold.threads import cut, single_threaded_blas
 from ptunfold.types import Connection, FloatArray, IntArray, aligned
 
 
@@ -34,7 +33,7 @@ def share_of_rows(
 
 
 def slab_rows(
-    rows_of: OneWayRows, start: int, stop: int, dtype: np.dtype[Any], scratch: str
+    rows_of: OneWayRows, start: int, stop: int, scratch: str, dtype: np.dtype[Any]
 ) -> FloatArray:
     """Compute the rows ``start:stop``, one way; or find them, if this machine did so before."""
 
@@ -66,7 +65,7 @@ def _row_blocks(
 def fold_slab(
     rows: FloatArray, below: Sequence[FloatArray], start: int, scratch: str | None = None
 ) -> FloatArray:
-    """Make the tiles of a slab: squares of the means of both directions.
+    """Make the bands of a slab.
 
     Parameters
     ----------
@@ -77,59 +76,46 @@ def fold_slab(
     start : int
         The first row of the slab.
     scratch : str, optional
-        Where the tiles go, on disk.
+        Where the bands go, on disk.
 
     Returns
     -------
-    tiles : (n_numbers,)
-        One after the other, as `tiles_in` finds them.
+    bands : (n_numbers,)
+        One after the other, as `bands_in` finds them.
     """
     n_slab, n_rows = rows.shape
     slab = slice(start, start + n_slab)
-    plan = plan_tiles(slab, n_rows)
+    firsts = [one.start for one in plan_slabs(n_rows) if one.start >= slab.stop]
 
-    def tiles() -> Iterator[FloatArray]:
-        room = np.empty(max(map(_size, plan)), dtype=rows.dtype)  # for every tile
-        ahead = [one for one in plan_slabs(n_rows) if one.start >= start]
-        blocks = list(zip(ahead, (rows[:, slab], *below), strict=True))
-        for stop, together in groupby(plan, lambda place: place[1].stop):
-            mirrors = [(one, block) for one, block in blocks if one.stop <= stop]
-            del blocks[: len(mirrors)]
-            for across, columns in together:
-                tile = room[: _size((across, columns))].reshape(across.stop - across.start, -1)
-                own = slice(across.start - start, across.stop - start)
-                for one, mirror in mirrors:
-                    first = max(one.start, columns.start)
-                    square_mirrored(
-                        rows[own, first : one.stop],
-                        mirror[first - one.start :, own],
-                        tile[:, first - columns.start : one.stop - columns.start],
-                    )
-                yield tile.ravel()
+    def bands() -> Iterator[FloatArray]:
+        for own in cut(n_slab, BAND):
+            top = start + own.start
+            mirrors = [(top, rows[own.start :, slab])]
+            mirrors += zip(firsts, below, strict=True)
+            across = ((first, mirror[:, own]) for first, mirror in mirrors)
+            yield fold_band(top, rows[own, top:], across).ravel()
 
-    size = sum(map(_size, plan))
-    return _made_once(scratch, f"squares-{start}.npy", (size,), rows.dtype, tiles)
+    size = sum(height * width for height, width in _band_shapes(slab, n_rows))
+    return _made_once(scratch, f"squares-{start}.npy", (size,), rows.dtype, bands)
 
 
-def tiles_in(flat: FloatArray, slab: slice, n_rows: int) -> Iterator[Tile]:
-    """List the tiles of a slab, whose numbers follow each other."""
-    first = 0
-    for rows, columns in plan_tiles(slab, n_rows):
-        last = first + _size((rows, columns))
-        yield rows, columns, flat[first:last].reshape(rows.stop - rows.start, -1)
-        first = last
+def bands_in(flat: FloatArray, slab: slice, n_rows: int) -> list[FloatArray]:
+    """Find the bands of a slab, whose numbers follow each other."""
+    shapes = _band_shapes(slab, n_rows)
+    ends = np.cumsum([height * width for height, width in shapes])[:-1]
+    return [part.reshape(shape) for part, shape in zip(np.split(flat, ends), shapes, strict=True)]
 
 
-def _size(place: tuple[slice, slice]) -> int:
-    rows, columns = place
-    return (rows.stop - rows.start) * (columns.stop - columns.start)
+def _band_shapes(slab: slice, n_rows: int) -> list[tuple[int, int]]:
+    bands = cut(slab.stop - slab.start, BAND)
+    return [(band.stop - band.start, n_rows - slab.start - band.start) for band in bands]
 
 
 def product_of_slab(slab: slice, flat: FloatArray, factor: FloatArray) -> FloatArray:
-    """Multiply the tiles of a slab, with one thread."""
+    """Multiply the bands of a slab, with one thread."""
     flat, factor = aligned(flat), aligned(factor)
     with single_threaded_blas():
-        return slab_product(slab.start, tiles_in(flat, slab, len(factor)), factor)
+        return slab_product(slab.start, bands_in(flat, slab, len(factor)), factor)
 
 
 def mean_rows(connection: Connection, sources: IntArray, dtype: np.dtype[Any]) -> FloatArray:

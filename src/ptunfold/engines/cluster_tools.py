@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from concurrent.futures import CancelledError
 from contextlib import contextmanager
+from dataclasses import dataclass
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
+from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.progress import stage
 from ptunfold.types import FloatArray
 
@@ -52,18 +54,6 @@ def try_again(work: Callable[[], Any], repair: Callable[[], None] = lambda: None
     ) from trouble
 
 
-def wait_for(client: Any, futures: list[Any], sizes: list[int], *, progress: bool) -> None:
-    """Wait for rows of ``sizes``, show how many there are, and raise what goes wrong with some."""
-    from distributed import as_completed
-
-    n_rows = dict(zip(futures, sizes, strict=True))
-    with stage("distances", sum(sizes), "sources", progress) as bar:
-        for future in as_completed(futures, loop=client.loop):
-            if future.status != "finished":  # else it stays where it is
-                future.result()
-            bar.update(n_rows[future])
-
-
 def stop(client: Any, futures: list[Any]) -> None:
     """Let results go, and stop what is not done, even if somebody still has the futures.
 
@@ -97,3 +87,61 @@ def sent(array: FloatArray) -> Iterator[Any]:
 def n_threads(client: Any) -> int:
     """Count the threads of all workers."""
     return max(sum(client.nthreads().values()), 1)
+
+
+@dataclass(frozen=True)
+class RowTasks:
+    """Tasks that compute rows of one-way distances.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The way to the workers.
+    rows_of : OneWayRows
+        What makes the rows.
+    dtype : numpy.dtype
+        Of the distances.
+    hold : callable
+        Is given what has to stay on the cluster until the fit ends, and keeps it.
+    progress : bool
+        Show a progress bar.
+    """
+
+    client: Any
+    rows_of: OneWayRows
+    dtype: np.dtype[Any]
+    hold: Callable[[Any], Any]
+    progress: bool
+
+    @property
+    def n_rows(self) -> int:
+        """Number of rows, and of columns."""
+        return len(self.rows_of.position)
+
+    def start(self, work: Callable[..., Any], parts: list[slice], names: list[str]) -> list[Any]:
+        """Send the graph, and have ``work`` done for each part of the rows; return the futures."""
+        there = self.hold(self.client.scatter(self.rows_of, hash=False))
+        # All in one message: the client sends the next one some milliseconds later.
+        futures: list[Any] = self.client.map(
+            work,
+            [there] * len(parts),
+            [part.start for part in parts],
+            [part.stop for part in parts],
+            names,
+            dtype=self.dtype,
+            pure=False,
+        )
+        return futures
+
+    def wait(self, futures: list[Any], parts: list[slice]) -> None:
+        """Wait for the rows, show how many there are, and raise what goes wrong with some."""
+        from distributed import as_completed
+
+        n_rows = {
+            future: part.stop - part.start for future, part in zip(futures, parts, strict=True)
+        }
+        with stage("distances", self.n_rows, "sources", self.progress) as bar:
+            for future in as_completed(futures, loop=self.client.loop):
+                if future.status != "finished":  # else it stays where it is
+                    future.result()
+                bar.update(n_rows[future])

@@ -2,21 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import chain, groupby
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from ptunfold.geodesics.bands import BAND
+from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
 _MOST_BANDS = 8  # together
 _FEW_GROUPS = 8
 _COLUMNS = 2048
-
-Tile = tuple[slice, slice, FloatArray]  # rows and columns of the matrix, and its entries there
 
 
 class Squares(Protocol):
@@ -58,28 +56,6 @@ def plan_slabs(n_points: int) -> list[slice]:
     return cut(n_points, BAND * min(max(n_bands // _FEW_GROUPS, 1), _MOST_BANDS))
 
 
-def plan_tiles(slab: slice, n_points: int) -> list[tuple[slice, slice]]:
-    """Cut a slab, from the diagonal to the right, into tiles; list their rows and columns.
-
-    Tiles have the rows of a band, and the columns of whole slabs, but nothing left of the diagonal
-    block of their band. They are listed from left to right, and from top to bottom where they have
-    the same columns.
-
-    Examples
-    --------
-    >>> plan_tiles(slice(256, 512), 600)
-    [(slice(256, 512, None), slice(256, 600, None))]
-    """
-    height = plan_slabs(n_points)[0].stop
-    bands = [slice(top, min(top + BAND, slab.stop)) for top in range(slab.start, slab.stop, BAND)]
-    return [
-        (rows, slice(max(columns.start, rows.start), columns.stop))
-        for columns in cut(n_points, max(_COLUMNS // height, 1) * height)
-        if columns.stop > slab.start
-        for rows in bands
-    ]
-
-
 class BandSquares:
     """Squared distances as bands in memory, or as whatever gives bands when it is asked for them.
 
@@ -105,38 +81,35 @@ class BandSquares:
 
         def handle(block: slice) -> None:
             for index in range(block.start, block.stop):
+                rows = slabs[index]
                 products[index] = slab_product(
-                    slabs[index].start, self._tiles(slabs[index]), factor
+                    rows.start, self.bands[rows.start // BAND : -(-rows.stop // BAND)], factor
                 )
 
         run_blocks(handle, cut(len(slabs), 1), n_jobs=n_jobs)
         return sum_of_products(slabs, products, self.n_points)
 
-    def _tiles(self, slab: slice) -> Iterator[Tile]:
-        """List the tiles of a slab, band by band: a band may have to be read."""
-        tiles = sorted(plan_tiles(slab, self.n_points), key=lambda tile: tile[0].start)
-        for top, of_band in groupby(tiles, lambda tile: tile[0].start):
-            band = self.bands[top // BAND]
-            for rows, columns in of_band:
-                yield rows, columns, band[:, columns.start - top : columns.stop - top]
-
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
-        slabs = plan_slabs(self.n_points)
-        return whole_of(chain.from_iterable(map(self._tiles, slabs)), self.n_points)
+        whole = np.empty((self.n_points, self.n_points))
+        for index in range(len(self.bands)):
+            band, top = self.bands[index], BAND * index
+            whole[top : top + len(band), top:] = band
+            whole[top:, top : top + len(band)] = band.T
+        return whole
 
 
-def slab_product(top: int, tiles: Iterable[Tile], factor: FloatArray) -> FloatArray:
-    """Multiply the tiles of a slab, and their mirror images, with ``factor``.
+def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
+    """Multiply some bands, and their mirror images, with ``factor``.
 
     Parameters
     ----------
     top : int
-        The first row of the slab.
-    tiles : iterable of (rows, columns, array)
-        As `plan_tiles` lists them, or band by band: that is the same order for each row.
+        The first row of the first band.
+    bands : sequence of arrays
+        Bands that follow each other.
     factor : (n_points, n_vectors)
-        In the dtype of the tiles.
+        In the dtype of the bands.
 
     Returns
     -------
@@ -144,22 +117,40 @@ def slab_product(top: int, tiles: Iterable[Tile], factor: FloatArray) -> FloatAr
         What they contribute to the rows from ``top`` on; there is nothing above.
     """
     product = np.zeros((len(factor) - top, factor.shape[1]))
-    for rows, columns, tile in tiles:
-        # Sums of this many terms in the dtype of the matrix, their total in float64.
-        product[rows.start - top : rows.stop - top] += tile @ factor[columns]
-        beyond = max(0, rows.stop - columns.start)  # the diagonal block is its own mirror image
-        mirror = slice(columns.start + beyond - top, columns.stop - top)
-        product[mirror] += tile[:, beyond:].T @ factor[rows]
+    below = factor[top:]
+    start = 0
+    for band in bands:
+        rows = slice(start, start + len(band))
+        for left in range(0, band.shape[1], _COLUMNS):
+            # Sums of this many terms in the dtype of the matrix, their total in float64.
+            tile = band[:, left : left + _COLUMNS]
+            columns = slice(start + left, start + left + tile.shape[1])
+            product[rows] += tile @ below[columns]
+            beyond = max(0, len(band) - left)  # the diagonal block is its own mirror image
+            mirror = slice(columns.start + beyond, columns.stop)
+            product[mirror] += tile[:, beyond:].T @ below[rows]
+        start += len(band)
     return product
 
 
-def whole_of(tiles: Iterable[Tile], n_points: int) -> FloatArray:
-    """Put the tiles of all slabs, and their mirror images, into one matrix of float64."""
-    whole = np.empty((n_points, n_points))
-    for rows, columns, tile in tiles:
-        whole[rows, columns] = tile
-        whole[columns, rows] = tile.T
-    return whole
+def fold_band(top: int, rows: FloatArray, mirrors: Iterable[tuple[int, FloatArray]]) -> FloatArray:
+    """Make a band: the squares of the means of both directions.
+
+    Parameters
+    ----------
+    top : int
+        The first row of the band.
+    rows : (height, n_points - top)
+        The band, one way.
+    mirrors : iterable of (first, array)
+        The columns of the band in all rows from ``top`` on, the other way: in each array
+        (n_rows, height) the rows from ``first`` on.
+    """
+    band = np.empty_like(rows)
+    for first, mirror in mirrors:
+        columns = slice(first - top, first - top + len(mirror))
+        square_mirrored(rows[:, columns], mirror, band[:, columns])
+    return band
 
 
 def sum_of_products(
