@@ -1,6 +1,7 @@
 """Which surfaces have two sides."""
 
 import itertools
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -109,3 +110,21 @@ def test_components_are_oriented_by_themselves():
     _, orientation = orient(graph, estimate_frames(points, graph))
     assert not orientation.is_orientable
     assert (orientation.loop >= 500).all()
+
+
+def test_points_whose_planes_agree_with_no_other():
+    """Where planes lie at random, some points have no edge that tells which way they turn."""
+    points = np.random.default_rng(0).normal(size=(300, 10))
+    graph = build_graph(points)
+    frames = estimate_frames(points, graph)
+    oriented, orientation = orient(graph, frames)
+    assert orientation.is_orientable == (orientation.n_conflicts == 0)
+    np.testing.assert_array_equal(np.abs(oriented.vectors), np.abs(frames.vectors))
+    # Planes at right angles to each other: no edge at all.
+    vectors = np.zeros((300, 10, 2))
+    vectors[np.arange(300), np.arange(300) % 10, 0] = 1
+    vectors[np.arange(300), (np.arange(300) + 1) % 10, 1] = 1
+    line = np.arange(300.0)[:, None] * np.ones(10)
+    apart, said = orient(build_graph(line, 2), replace(frames, vectors=vectors))
+    assert (said.is_orientable, said.n_conflicts, said.loop) == (True, 0, None)
+    np.testing.assert_array_equal(apart.vectors, vectors)

@@ -9,7 +9,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ptunfold.threads import cut
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Orientation
+from ptunfold.types import FloatArray, Frames, Graph, IntArray, Orientation
 from ptunfold.validation import check_same_size
 
 _EDGES_TOGETHER = 1 << 14
@@ -85,28 +85,30 @@ def _overlaps(frames: Frames, tails: IntArray, heads: IntArray) -> FloatArray:
 def _signs_along_trees(
     n_points: int, tails: IntArray, heads: IntArray, flips: FloatArray
 ) -> tuple[FloatArray, IntArray]:
-    """Multiply the signs of the edges along a tree in each component, (n_points,), with parents."""
-    shape = (n_points, n_points)
+    """Multiply the signs of the edges along a tree in each component, (n_points,), with parents.
+
+    The root of a component, which may be a point without edges, has the parent -1.
+    """
+    shape = (n_points + 1, n_points + 1)
     # Every edge twice, to know the sign of each direction.
-    matrix = sparse.csr_array(
-        (np.tile(flips, 2), (np.r_[tails, heads], np.r_[heads, tails])), shape=shape
+    rows, columns = np.r_[tails, heads], np.r_[heads, tails]
+    _, labels = csgraph.connected_components(
+        sparse.csr_array((np.ones(len(rows)), (rows, columns)), shape=shape), directed=False
     )
-    ones = matrix.copy()
-    ones.data = np.ones_like(matrix.data)
-    signs = np.ones(n_points)
-    parents = np.full(n_points, -1)
-    is_reached: BoolArray = np.zeros(n_points, dtype=bool)
-    _, labels = csgraph.connected_components(ones, directed=False)
-    _, roots = np.unique(labels, return_index=True)
-    for root in roots:
-        order, before = csgraph.breadth_first_order(ones, root, directed=False)
-        is_reached[order] = True
-        children = order[1:]
-        parents[children] = before[children]
-        steps = np.asarray(matrix[parents[children], children]).ravel()
-        for child, step in zip(children.tolist(), steps.tolist(), strict=True):
-            signs[child] = signs[parents[child]] * step
-    return signs, parents
+    _, roots = np.unique(labels[:-1], return_index=True)
+    # One tree more, above all others, and a single search however many components there are.
+    top = np.full(len(roots), n_points)
+    values = np.r_[np.tile(flips, 2), np.ones(len(roots))]
+    matrix = sparse.csr_array((values, (np.r_[rows, top], np.r_[columns, roots])), shape=shape)
+    order, parents = csgraph.breadth_first_order(matrix, n_points)
+    children = order[1:]
+    steps = np.asarray(matrix[parents[children], children]).ravel()
+    signs = np.ones(n_points + 1)
+    for child, parent, step in zip(
+        children.tolist(), parents[children].tolist(), steps.tolist(), strict=True
+    ):
+        signs[child] = signs[parent] * step
+    return signs[:-1], np.where(parents == n_points, -1, parents)[:-1]
 
 
 def _loop(parents: IntArray, start: int, end: int) -> IntArray:
