@@ -377,6 +377,21 @@ def test_report(frame, tmp_path):
     assert report["points left out"] == 0
 
 
+def test_a_report_that_fails_leaves_nothing(frame, tmp_path, monkeypatch):
+    source = tmp_path / "a.csv"
+    write(frame, source)
+
+    def failing(self):
+        raise ValueError("no scores")
+
+    monkeypatch.setattr(PTU, "scores", failing)
+    words = ["embed", source, "-o", tmp_path / "b.csv", "--columns", "x,y,z"]
+    done = run(*words, "--save", tmp_path / "b.safetensors", "--report")
+    assert done.exit_code == 1
+    assert "no scores" in done.stderr
+    assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
 def test_stopping_leaves_nothing(frame, tmp_path, monkeypatch):
     source, output = tmp_path / "a.csv", tmp_path / "b.csv"
     write(frame, source)

@@ -70,6 +70,16 @@ def test_float32_agrees_with_float64(sheet):
     np.testing.assert_allclose(single, double, atol=1e-5 * np.ptp(double))
 
 
+def test_names_are_listed_without_computing_anything(sheet):
+    model = PTU()
+    assert not {"graph_", "orientation_", "embedding_"} & set(dir(model))
+    model.fit(sheet.points)
+    listed = dir(model)
+    assert {"graph_", "frames_", "orientation_", "embedding_", "fit", "n_jobs"} <= set(listed)
+    assert len(listed) == len(set(listed))
+    assert model._made == {}
+
+
 def test_works_in_a_pipeline(sheet):
     pipeline = make_pipeline(StandardScaler(), PTU(n_neighbors=8))
     embedding = pipeline.fit_transform(sheet.points)

@@ -667,6 +667,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             bundle["text/html"] += f"<p>{'; '.join(filter(None, said))}</p>"
         return bundle
 
+    def __dir__(self) -> list[str]:
+        # scikit-learn looks at the value of every name; those of the fit are made when needed.
+        made = {name for name, value in vars(PTU).items() if isinstance(value, property)}
+        names = [name for name in object.__dir__(self) if name not in made and hasattr(self, name)]
+        return [*names, *made] if self.__sklearn_is_fitted__() else names
+
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_geometry")
 

@@ -140,6 +140,7 @@ def embed(
         progress=sys.stderr.isatty(),
     ).fit(points)
     seconds = time.perf_counter() - start
+    trust = trust_in(model) if report else {}  # before anything is written
     write_places(output, table, model.embedding_)
     if save is not None:
         model.save(save)
@@ -168,7 +169,6 @@ def embed(
         "eigenvalues": model.eigenvalues_.tolist(),
         "seconds": round(seconds, 3),
     }
-    trust = trust_in(model) if report else {}
     if as_json:
         typer.echo(json.dumps(said | ({"report": trust} if report else {})))
         return
