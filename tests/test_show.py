@@ -83,12 +83,28 @@ def test_shepard_is_on_the_diagonal_where_distances_are_kept(model):
 def test_spectrum_and_residual_variance(model):
     heights = [bar.get_height() for bar in show.spectrum(model).patches]
     assert len(heights) == 10
-    assert sum(heights[:2]) > 98
+    assert sum(heights[:2]) > 95
     left = show.residual_variance(model).lines[0].get_ydata()
     assert left[0] > 10 * left[1]
     assert left[1] < 1e-3
     cap = PTU().fit(spherical_cap(300).points)
     assert len(show.residual_variance(cap, most=4).lines[0].get_ydata()) == 4
+
+
+def test_shares_of_a_spectrum_are_of_the_whole(monkeypatch):
+    points = np.random.default_rng(0).normal(size=(300, 10))
+    model = PTU().fit(points)
+    distances = model.distances()
+    squares = np.square(0.5 * (distances + distances.T))
+    away = np.eye(300) - 1 / 300
+    values = np.linalg.eigvalsh(-0.5 * away @ squares @ away)[::-1]
+    ax = show.spectrum(model, n_values=4)
+    heights = [bar.get_height() for bar in ax.patches]
+    np.testing.assert_allclose(heights, 100 * values[:4] / np.abs(values).sum(), rtol=1e-9)
+    assert "sum of all |eigenvalues|" in ax.get_ylabel()
+    monkeypatch.setattr("ptunfold.show.plots._MOST_SOURCES", 100)
+    few = [bar.get_height() for bar in show.spectrum(model).patches]
+    assert 2.5 * heights[0] > few[0] > heights[0]
 
 
 @pytest.mark.filterwarnings("ignore:the neighbour graph has")

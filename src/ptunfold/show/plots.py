@@ -9,10 +9,13 @@ import numpy as np
 
 from ptunfold.embedding.alignment import aligned
 from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray
 
 _MAP = "viridis"  # legible to the colour-blind, and in grey
 _LANDMARKS = 100
+_MOST_SOURCES = 2000
+_MOST_DISTANCES = 20_000_000
 
 
 def _new_ax(ax: Any, *, is_3d: bool = False) -> Any:
@@ -261,7 +264,7 @@ def shepard(model: Any, ax: Any = None, *, n_sources: int = 50) -> Any:
 
 
 def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
-    """Draw what each coordinate would contribute, shown or not.
+    """Draw what each coordinate contributes, shown or not.
 
     Parameters
     ----------
@@ -275,17 +278,26 @@ def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
     Returns
     -------
     ax : matplotlib axes
-        A bar for each coordinate, those of the embedding in a colour of their own.
+        A bar for each coordinate, those of the embedding in a colour of their own: its eigenvalue
+        as a share of the sizes of all eigenvalues, negative ones too, of the centred matrix of
+        squared distances. Of many points a sample of up to 2000 is taken; it has fewer
+        eigenvalues, so that shares are a little too large where the data are noise.
     """
     ax = _new_ax(ax)
-    sources, rows = _rows(model, _LANDMARKS)
-    n_values = min(n_values, len(sources) - 1)
-    values = _embed(rows, sources, n_values).eigenvalues
-    share = 100 * values / values[values > 0].sum()
+    n_points = len(_places(model))
+    sources, rows = _rows(model, int(np.clip(_MOST_DISTANCES // n_points, 100, _MOST_SOURCES)))
+    among = rows[:, sources].astype(np.float64)
+    centred = -0.5 * np.square(0.5 * (among + among.T))
+    centred -= centred.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    with single_threaded_blas():
+        values = np.linalg.eigvalsh(centred)[::-1]
+    n_values = min(n_values, len(values))
+    share = 100 * values[:n_values] / np.abs(values).sum()
     is_shown = np.arange(n_values) < _places(model).shape[1]
     ax.bar(np.arange(1, n_values + 1), share, color=np.where(is_shown, "#0072b2", "0.7"))
     ax.axhline(0, color="0.3", linewidth=0.8)
-    ax.set(xlabel="coordinate", ylabel="share, %")
+    ax.set(xlabel="coordinate", ylabel="eigenvalue, % of the sum of all |eigenvalues|")
     return ax
 
 
