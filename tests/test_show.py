@@ -6,10 +6,14 @@ mpl.use("Agg")
 
 import matplotlib.pyplot as plt
 import numpy as np
+import pandas as pd
+import polars as pl
 import pytest
+from matplotlib.colors import to_hex
 
 from ptunfold import PTU, show
 from ptunfold.datasets import letter_a, light_stage, s_with_hole, spherical_cap, swiss_roll
+from ptunfold.explorer.palette import GAP, KINDS
 
 
 @pytest.fixture(autouse=True)
@@ -41,6 +45,74 @@ def test_embedding(model, sheet):
     assert show.embedding(model.embedding_, ax=given, s=3) is given
     assert given.collections[0].get_sizes() == [3]
     show.embedding(model.embedding_[:, :1])
+
+
+WORDS = np.array(["T cell", "B cell", "0"])[np.arange(400) % 3]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        WORDS.tolist(),
+        WORDS,
+        WORDS.astype(object),
+        pd.Series(WORDS, index=np.arange(400) + 7),
+        pd.Series(WORDS, dtype="category"),
+        pl.Series(WORDS.tolist()),
+    ],
+    ids=["list", "array", "objects", "Series", "categories", "polars"],
+)
+def test_words_are_kinds_with_a_legend(model, sheet, words):
+    for ax in (show.embedding(model, words), show.data(sheet.points, words)):
+        named = {
+            text.get_text(): to_hex(line.get_color())
+            for text, line in zip(
+                ax.get_legend().get_texts(), ax.get_legend().get_lines(), strict=True
+            )
+        }
+        assert list(named) == ["0", "B cell", "T cell"]
+        assert list(named.values()) == KINDS[:3]
+    drawn = show.embedding(model, words).collections[0].get_facecolors()
+    assert [to_hex(color) for color in drawn] == [named[word] for word in WORDS]
+
+
+def test_orders_gaps_and_numbers_of_kinds(model):
+    sizes = pd.Categorical(["small", None, "large", "small"] * 100, ["small", "large", "huge"])
+    ax = show.embedding(model, pd.Series(sizes))
+    assert [text.get_text() for text in ax.get_legend().get_texts()] == ["small", "large"]
+    assert to_hex(ax.collections[0].get_facecolors()[1]) == GAP
+    many = [f"kind {i % 25}" for i in range(400)]
+    ax = show.embedding(model, many)
+    assert ax.get_legend() is None
+    assert len(np.unique(ax.collections[0].get_facecolors(), axis=0)) == 25
+    ax = show.embedding(model, WORDS, cmap="Set1")
+    assert to_hex(ax.collections[0].get_facecolors()[2]) == to_hex(plt.get_cmap("Set1")(0))
+    is_even = np.arange(400) % 2 == 0
+    assert len(show.embedding(model, is_even).get_legend().get_texts()) == 2
+    two = show.embedding(model, ["0", "1"] * 200)
+    assert to_hex(two.collections[0].get_facecolors()[1]) == KINDS[1]
+    with pytest.raises(ValueError, match="one value for each"):
+        show.embedding(model, WORDS[:7])
+
+
+def test_a_legend_is_within_the_figure():
+    places = np.random.default_rng(0).uniform(-1, 1, (300, 2)) * [1.15, 1]
+    ax = show.embedding(places, [f"the kind {i % 10}" for i in range(300)])
+    ax.figure.canvas.draw()
+    box = ax.get_tightbbox(ax.figure.canvas.get_renderer())
+    assert box.x0 >= 0
+    assert box.x1 <= ax.figure.bbox.width
+
+
+def test_colours_and_numbers_are_drawn_as_they_are(model):
+    ax = show.embedding(model, ["red", "#00ff00"] * 200)
+    assert ax.get_legend() is None
+    assert to_hex(ax.collections[0].get_facecolors()[1]) == "#00ff00"
+    ax = show.embedding(model, np.array([*range(399), None], dtype=object))
+    assert ax.get_legend() is None
+    np.testing.assert_array_equal(ax.collections[0].get_array()[:399], np.arange(399))
+    ax = show.embedding(model, np.full((400, 3), 0.2))
+    assert ax.get_legend() is None
 
 
 @pytest.mark.parametrize("n_features", [2, 3, 10])

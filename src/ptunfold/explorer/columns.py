@@ -53,10 +53,17 @@ def as_columns(given: Any, n_points: int) -> list[Column]:
             f"columns are {type(given).__name__}, not names with values; pass a dict or a data "
             "frame"
         )
-    return [_as_column(str(name), values, n_points) for name, values in pairs]
+    return [as_column(str(name), values, n_points) for name, values in pairs]
 
 
-def _as_column(name: str, given: Any, n_points: int) -> Column:
+def as_column(name: str, given: Any, n_points: int) -> Column:
+    """Read one value for each point: numbers, or words in the order of their categories.
+
+    Raises
+    ------
+    ValueError
+        If there are more or fewer values than points.
+    """
     try:
         shape = np.shape(given)
     except ValueError:

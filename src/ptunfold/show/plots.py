@@ -9,10 +9,13 @@ import numpy as np
 
 from ptunfold.embedding.alignment import aligned
 from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.explorer.columns import as_column
+from ptunfold.explorer.palette import GAP, KINDS
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray
 
 _MAP = "viridis"  # legible to the colour-blind, and in grey
+_MOST_BELOW = 16  # lines in a column of a legend
 _LANDMARKS = 100
 _MOST_SOURCES = 2000
 _MOST_DISTANCES = 20_000_000
@@ -27,7 +30,7 @@ def _new_ax(ax: Any, *, is_3d: bool = False) -> Any:
         raise ImportError(
             "figures need matplotlib; install it with pip install 'ptunfold[plot]'"
         ) from error
-    figure = plt.figure(layout="constrained")
+    figure = plt.figure(layout="compressed")  # for axes of equal scales
     return figure.add_subplot(projection="3d" if is_3d else None)
 
 
@@ -43,11 +46,64 @@ def _size(n_points: int) -> float:
 
 def _scatter(ax: Any, places: FloatArray, color: Any, options: dict[str, Any]) -> Any:
     style: dict[str, Any] = {"s": _size(len(places)), "linewidths": 0, "c": color, **options}
-    if color is not None and not isinstance(color, str):
+    labels = None
+    if _holds_words(color):
+        column = as_column("color", color, len(places))
+        style["c"], labels = column.values, column.labels
+    if labels is not None:
+        colors = _colors_of_kinds(len(labels), style.pop("cmap", None))
+        style["c"] = colors[style["c"]]
+    elif _holds_numbers(style["c"]):
         style.setdefault("cmap", _MAP)
     drawn = ax.scatter(*places.T, **style)
     ax.set_aspect("equal")
+    if labels is not None and len(labels) <= len(KINDS):
+        from matplotlib.lines import Line2D
+
+        dot: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
+        dots = [Line2D([], [], color=one, **dot) for one in colors[: len(labels)]]
+        columns = -(-len(labels) // _MOST_BELOW)
+        ax.legend(dots, labels, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
     return drawn
+
+
+def _holds_numbers(color: Any) -> bool:
+    return np.ndim(color) == 1 and np.asarray(color).dtype.kind in "fiu"
+
+
+def _holds_words(color: Any) -> bool:
+    """Tell whether colours are values that are no numbers, and no colours of matplotlib either."""
+    from matplotlib.colors import is_color_like
+
+    if color is None or isinstance(color, str):
+        return False
+    try:
+        values = np.asarray(color)
+    except ValueError:  # tuples of several lengths: matplotlib knows
+        return False
+    if values.ndim != 1 or _holds_numbers(values):
+        return False
+    if hasattr(color, "cat"):
+        return True
+    # Matplotlib takes "0" and "1" for black and white; those who name kinds so do not mean that.
+    return not all(
+        isinstance(value, str) and not value.replace(".", "").isdecimal() and is_color_like(value)
+        for value in set(values.tolist())
+    )
+
+
+def _colors_of_kinds(n_kinds: int, cmap: Any) -> FloatArray:
+    """Choose a colour for each kind, and at the end that of no kind, (n_kinds + 1, 4)."""
+    import matplotlib as mpl
+    from matplotlib.colors import to_rgba, to_rgba_array
+
+    if cmap is None and n_kinds <= len(KINDS):
+        colors = to_rgba_array(KINDS[:n_kinds])
+    else:
+        among = mpl.colormaps.get_cmap(_MAP if cmap is None else cmap)
+        is_list = hasattr(among, "colors") and n_kinds <= among.N < 256
+        colors = among(np.arange(n_kinds) if is_list else np.linspace(0, 1, n_kinds))
+    return np.vstack((colors.reshape(-1, 4), to_rgba(GAP)))
 
 
 def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
@@ -58,7 +114,7 @@ def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
     points : (n_points, n_features)
         The points.
     color : (n_points,), optional
-        Values to colour them by.
+        Values to colour them by: numbers, or words with a legend.
     ax : matplotlib 3-D axes, optional
         Where to draw.
     **options
@@ -89,7 +145,8 @@ def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> 
     model : PTU or (n_points, n_components)
         A fitted model, or coordinates.
     color : (n_points,), optional
-        Values to colour points by.
+        Values to colour points by: numbers, or words, each of which gets a colour of its own and
+        a line in the legend. More than 24 words lie along a scale.
     ax : matplotlib axes, optional
         Where to draw.
     **options
