@@ -1,13 +1,17 @@
 // Colours that people with the usual kinds of colour blindness can tell apart.
 
-// Twelve places along viridis, and the palette of Okabe and Ito without its black.
+// Twelve places along viridis.
 const SCALE = [
   [68, 1, 84], [72, 33, 115], [67, 62, 133], [56, 88, 140], [45, 112, 142], [37, 133, 142],
   [30, 155, 138], [42, 176, 127], [82, 197, 105], [134, 213, 73], [194, 223, 35], [253, 231, 37],
 ];
-const KINDS = [
+// The palette of Okabe and Ito without its black, and then always the colour farthest from those
+// before it; figures have the same (palette.py).
+export const KINDS = [
   [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0],
-  [240, 228, 66],
+  [240, 228, 66], [105, 60, 30], [210, 225, 165], [135, 0, 120], [75, 90, 210], [90, 240, 240],
+  [120, 195, 90], [225, 60, 90], [105, 60, 90], [240, 180, 180], [90, 150, 255], [255, 120, 225],
+  [195, 0, 120], [165, 75, 30], [75, 120, 75], [180, 210, 75], [0, 195, 120], [120, 150, 60],
 ];
 export const GAP = [150, 150, 150];
 export const css = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;

@@ -1,5 +1,5 @@
 // The page: two views of the same points, linked, and a path between any two of them.
-import { along, bar, css, kind, paint, range } from "./colours.js";
+import { along, bar, css, kind, KINDS, paint, range } from "./colours.js";
 import { load } from "./data.js";
 import { Images } from "./images.js";
 import { digits, PathPanel } from "./panel.js";
@@ -9,7 +9,7 @@ import { View } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
 const FADED = 46; // of 255: points that are not selected
-const MOST_KINDS = 12; // named in the legend
+const SOME_KINDS = 12; // named in the legend, where there are more than colours
 const MOST_ON_CARD = 60;
 
 function trouble(error) {
@@ -27,6 +27,9 @@ function everyNth(values, start, width) {
   for (let i = 0; i < column.length; i++) column[i] = values[i * width + start];
   return column;
 }
+
+// The words of a column that a legend has room for.
+const named = ({ labels }) => labels.slice(0, labels.length > KINDS.length ? SOME_KINDS : KINDS.length);
 
 class Explorer {
   constructor({ meta, arrays }) {
@@ -157,12 +160,13 @@ class Explorer {
     const hasGaps = column.values.some((value) => (column.labels ? value < 0 : Number.isNaN(value)));
     if (column.labels) {
       const list = add("ul", "");
-      column.labels.slice(0, MOST_KINDS).forEach((label, code) => {
+      const shown = named(column);
+      shown.forEach((label, code) => {
         const item = add("li", "", list);
         add("i", "", item).style.background = css(kind(code, column.labels.length, isDark));
         item.append(label);
       });
-      if (column.labels.length > MOST_KINDS) add("li", `and ${column.labels.length - MOST_KINDS} more`, list);
+      if (column.labels.length > shown.length) add("li", `and ${column.labels.length - shown.length} more`, list);
       if (hasGaps) add("div", "grey: no value");
       return;
     }
@@ -314,19 +318,35 @@ class Explorer {
     download(table(ids, this.columns), `${this.meta.file_name}.csv`);
   }
 
-  drawLegend(pen, x, y) {
+  drawLegend(pen, x, y, width) {
     const isDark = this.theme === "dark";
     const { labels, range: ends } = this.colour;
-    const write = (text, at) => {
+    const write = (text, at, below = 0) => {
       pen.fillStyle = this.pens.text;
-      pen.fillText(text, at, y + 26);
+      pen.fillText(text, at, y + 26 + below);
     };
     if (labels) {
-      labels.slice(0, MOST_KINDS).forEach((label, code) => {
-        pen.fillStyle = css(kind(code, labels.length, isDark));
-        pen.fillRect(x, y + 16, 10, 10);
-        write(label, x + 14);
-        x += 26 + pen.measureText(label).width;
+      // Lines as long as the view is wide, the last one at the bottom.
+      const entries = named(this.colour).map((label, code) => ({ label, code, long: 26 + pen.measureText(label).width }));
+      const lines = [[]];
+      let room = width;
+      for (const entry of entries) {
+        if (entry.long > room && lines.at(-1).length) {
+          lines.push([]);
+          room = width;
+        }
+        lines.at(-1).push(entry);
+        room -= entry.long;
+      }
+      lines.forEach((line, k) => {
+        const below = -18 * (lines.length - 1 - k);
+        let at = x;
+        for (const { label, code, long } of line) {
+          pen.fillStyle = css(kind(code, labels.length, isDark));
+          pen.fillRect(at, y + 16 + below, 10, 10);
+          write(label, at + 14, below);
+          at += long;
+        }
       });
       return;
     }
@@ -359,7 +379,7 @@ class Explorer {
       const { distance, graph } = this.path;
       pen.fillText(`path ${this.ends.join(" – ")}: ${digits(distance, 5)} unfolded, ${digits(graph, 5)} along the graph`, left.width + 12, 40);
     }
-    this.drawLegend(pen, 12, left.height - 34);
+    this.drawLegend(pen, 12, left.height - 34, left.width - 24);
     picture.toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
   }
 }

@@ -2,11 +2,14 @@
 
 import csv
 import io
+import re
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ptunfold import PTU
+from ptunfold.explorer.palette import KINDS
 from tests.explorer.looking import pixels
 
 
@@ -213,3 +216,34 @@ def test_shows_itself_in_a_notebook(browser, page, tmp_path):
     frame.locator('html[data-ready="yes"]').wait_for(state="attached")
     assert frame.locator("#title").inner_text() == "S with a hole"
     tab.close()
+
+
+def test_kinds_have_colours_of_their_own_and_names(opened, sheet, screenshots):
+    _, model = sheet
+    cells = [f"cells of kind {point % 10}" for point in range(1500)]
+    names = [f"name {point}" for point in range(1500)]
+    columns = {"cells": cells, "names": names, "digits": np.arange(1500) % 10}
+    tab = opened(model.explore(columns=columns, title="cells"), size=(1280, 720))
+    tints = np.reshape(tab.evaluate("Array.from(ptunfold.explorer.tints)"), (-1, 4))[:, :3]
+    found = ["#{:02x}{:02x}{:02x}".format(*tint) for tint in tints]
+    assert found == [KINDS[point % 10] for point in range(1500)]
+    legend = tab.locator("#legend")
+    assert legend.locator("li").all_inner_texts() == [f"cells of kind {k}" for k in range(10)]
+    shown = legend.locator("i").evaluate_all("all => all.map(one => one.style.background)")
+    assert shown[9] == "rgb({}, {}, {})".format(*bytes.fromhex(KINDS[9][1:]))
+    tab.screenshot(path=screenshots / "explorer-kinds.png")
+    tab.select_option("#colour", "names")
+    assert legend.locator("li").all_inner_texts()[-1] == "and 1488 more"
+    tab.select_option("#colour", "digits")
+    assert legend.locator(".ends span").all_inner_texts() == ["0", "9"]
+    tab.select_option("#colour", "cells")
+    with tab.expect_download() as saving:
+        tab.keyboard.press("p")
+    saving.value.save_as(screenshots / "explorer-kinds-saved.png")
+
+
+def test_pages_and_figures_have_the_same_palette():
+    source = (Path(__file__).parents[2] / "explorer/src/colours.js").read_text()
+    listed = source[source.index("KINDS = [") : source.index("];", source.index("KINDS = ["))]
+    colors = [tuple(map(int, three)) for three in re.findall(r"\[(\d+), (\d+), (\d+)\]", listed)]
+    assert colors == [tuple(bytes.fromhex(color[1:])) for color in KINDS]
