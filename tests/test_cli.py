@@ -14,7 +14,7 @@ import pytest
 from PIL import Image
 from typer.testing import CliRunner
 
-from ptunfold import PTU
+from ptunfold import PTU, show
 from ptunfold.cli import app
 from ptunfold.datasets import letter_a, s_with_hole
 
@@ -270,7 +270,7 @@ def test_a_picture(frame, tmp_path):
     words += ["--force"]
     done = run(*words, "--plot", tmp_path / "a.doc")
     assert "has no ending of a picture" in done.stderr
-    assert "column name does not hold numbers" in run(*words, "--color", "name").stderr
+    assert "there is no column nome" in run(*words, "--color", "nome").stderr
 
 
 def test_demo(tmp_path):
@@ -356,6 +356,38 @@ def test_pages_of_images_and_cells(frame, tmp_path):
     meta = stored(tmp_path / "b.html")
     assert meta["columns"][0]["name"] == "kind"
     assert meta["columns"][0]["labels"] == ["even", "odd"]
+
+
+def test_pictures_in_colours_of_cells(frame, tmp_path, monkeypatch):
+    cells = anndata.AnnData(frame[["x", "y", "z"]].to_numpy())
+    days = [f"day {2 * (row % 5 + 1)}" for row in range(N)]
+    order = ["day 2", "day 4", "day 6", "day 8", "day 10"]
+    cells.obs["day"] = pd.Categorical(days, order)
+    cells.obs["depth"] = np.linspace(0, 1, N)
+    cells.obs["batch"] = np.where(np.arange(N) % 2, "a", "b")
+    cells.write_h5ad(tmp_path / "cells.h5ad")
+    drawn = {}
+    draw = show.embedding
+
+    def embedding(model, color):
+        drawn["color"] = color
+        return draw(model, color)
+
+    monkeypatch.setattr("ptunfold.show.embedding", embedding)
+    words = ["embed", tmp_path / "cells.h5ad", "-o", tmp_path / "b.h5ad", "--force"]
+    words += ["--plot", tmp_path / "b.png", "--color"]
+    for name in ("day", "depth", "batch", "x1"):
+        done = run(*words, name)
+        assert done.exit_code == 0, done.stderr
+        assert list(drawn["color"]) == list(
+            frame["y"] if name == "x1" else cells.obs[name].to_numpy()
+        )
+    done = run(*words, "days")
+    assert done.exit_code == 1
+    assert "there is no column days; the columns are day, depth, batch" in done.stderr
+    page = tmp_path / "b.html"
+    assert not run(*words, "day", "--explore", page).exit_code
+    assert stored(page)["columns"][0]["labels"] == order
 
 
 def test_report(frame, tmp_path):

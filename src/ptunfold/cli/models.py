@@ -58,7 +58,7 @@ def embed(
     report: Annotated[
         bool, typer.Option("--report", help="Tell how far the picture can be trusted.")
     ] = False,
-    color: Annotated[str | None, typer.Option(help="The column to colour points by.")] = None,
+    color: Annotated[str | None, typer.Option(help="The column to colour points by; of an h5ad file one of obs.")] = None,
     n_components: Annotated[int, typer.Option("--n-components", "-d", help="Coordinates.")] = 2,
     n_neighbors: Annotated[str, typer.Option("--n-neighbors", "-k", help="A number.")] = "auto",
     radius: Annotated[float | None, typer.Option(help="The longest edge.")] = None,
@@ -109,7 +109,7 @@ def embed(
         check_plot(plot)
     table, points, names = read_points(source, columns, missing)
     is_drawn = color is not None and (plot is not None or explore is None)
-    shade = table.numbers([str(color)])[0][:, 0] if is_drawn else None
+    shade = table.about(str(color)) if is_drawn else None
     about = None if explore is None else columns_of(table, color, names, n_components)
     shape = table.shape
     if keep is not None:

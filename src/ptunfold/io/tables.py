@@ -73,16 +73,23 @@ class Table:
     @property
     def described(self) -> dict[str, Any]:
         """All columns, as numbers where they hold nothing else; of an AnnData its ``obs``."""
+        return {name: _as_described(column) for name, column in self._columns_about.items()}
+
+    def about(self, name: str) -> Any:
+        """Return what one column says about the rows, as in ``described``.
+
+        Of an AnnData also one of the columns that are embedded, x0, x1, ...
+        """
+        known = self._columns_about
+        if name not in known and name not in self.names:
+            raise ValueError(f"there is no column {name}; the columns are {', '.join(known)}")
+        return _as_described(known[name] if name in known else self.columns[self._place(name)])
+
+    @property
+    def _columns_about(self) -> dict[str, Any]:
         if hasattr(self.source, "obsm"):
-            columns = {str(name): column.to_numpy() for name, column in self.source.obs.items()}
-        else:
-            columns = dict(zip(self.names, self.columns, strict=True))
-        found: dict[str, Any] = {}
-        for name, column in columns.items():
-            numbers = _as_numbers(column)
-            texts = column.to_pylist() if hasattr(column, "to_pylist") else column
-            found[name] = np.array(texts, dtype=object) if numbers is None else numbers
-        return found
+            return {str(name): column for name, column in self.source.obs.items()}
+        return dict(zip(self.names, self.columns, strict=True))
 
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
@@ -127,6 +134,16 @@ def _as_numbers(column: Any) -> FloatArray | None:
     if not (arrow.types.is_integer(column.type) or arrow.types.is_floating(column.type)):
         return None
     return np.array(column.cast(arrow.float64()).to_numpy(zero_copy_only=False), dtype=np.float64)
+
+
+def _as_described(column: Any) -> Any:
+    if hasattr(column, "cat"):
+        return column  # pandas' categories have an order of their own
+    if hasattr(column, "iloc"):
+        column = column.to_numpy()
+    numbers = _as_numbers(column)
+    texts = column.to_pylist() if hasattr(column, "to_pylist") else column
+    return np.array(texts, dtype=object) if numbers is None else numbers
 
 
 def _select(column: Any, is_kept: BoolArray) -> Any:
