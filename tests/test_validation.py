@@ -1,9 +1,11 @@
 """Bad input gets one sentence that says what was found and what to do."""
 
+import anndata
 import numpy as np
 import pandas as pd
 import pytest
 from scipy import sparse
+from scipy.spatial.distance import cdist
 
 from ptunfold import (
     PTU,
@@ -48,6 +50,7 @@ BAD_POINTS = [
     (pd.DataFrame({"x": GOOD[:, 0], "name": ["a"] * 40}), ValueError, "X holds text.*encode"),
     (GOOD.astype(complex), ValueError, "Complex data not supported: pass real"),
     (sparse.csr_array(GOOD), TypeError, "X is a sparse matrix.*toarray"),
+    (anndata.AnnData(GOOD), TypeError, r'X is an AnnData.*pass adata.obsm\["X_pca"\]'),
 ]
 
 BAD_PARAMETERS = [
@@ -85,6 +88,7 @@ BAD_GRAPHS = [
     (own_graph().astype(bool), ValueError, 'not edge lengths.*mode="distance"'),
     (np.ones((40, 40)), TypeError, "a SciPy sparse matrix of edge lengths is needed"),
     ([[1, 2]], TypeError, "graph is a list"),
+    (sparse.csr_array(np.eye(40) + 0.5), ValueError, "all along its diagonal.*pass distances"),
 ]
 
 
@@ -120,6 +124,56 @@ def test_bad_graphs(graph, kind, message):
     check_is_one_sentence(error)
     with pytest.raises(kind, match=message):
         geodesic_distances(GOOD, graph=graph)
+
+
+def similarities(kind, distances):
+    """What other tools take for weights of edges, from distances to ten neighbours."""
+    rows = np.repeat(np.arange(len(distances)), 10)
+    nearest = np.argsort(distances, axis=1)[:, 1:11]
+    ways = np.take_along_axis(distances, nearest, axis=1)
+    if kind == "kernel":
+        weights = np.exp(-np.square(ways / ways.mean()))
+    elif kind == "fuzzy":  # with a scale at each point
+        weights = np.exp(-(ways - ways[:, :1]) / ways.mean(axis=1, keepdims=True))
+    else:
+        weights = 1 / ways
+    return sparse.coo_array((weights.ravel(), (rows, nearest.ravel())), shape=distances.shape)
+
+
+@pytest.mark.parametrize("kind", ["kernel", "fuzzy", "inverse"])
+def test_similarities_are_no_lengths(kind):
+    points = flat_square(200).points * np.logspace(0, 1, 200)[:, None]
+    distances = cdist(points, points)
+    with pytest.warns(UserWarning, match="as similarities have.*pass distances") as said:
+        PTU().fit(points, graph=similarities(kind, distances))
+    assert len([one for one in said if "similarities" in str(one.message)]) == 1
+    assert said[0].filename == __file__
+
+
+def test_lengths_of_ones_own_pass():
+    """Steps, noisy lengths and lengths without any relation to space."""
+    points = flat_square(200).points
+    edges = build_graph(points).to_sparse()
+    rng = np.random.default_rng(0)
+    for lengths in (np.ones(edges.nnz), edges.data * rng.uniform(0.5, 2, edges.nnz), None):
+        own = edges.copy()
+        own.data = rng.random(edges.nnz) if lengths is None else lengths
+        PTU().fit(points, graph=own)
+
+
+def test_distances_are_no_coordinates():
+    points = flat_square(100).points
+    distances = cdist(points, points)
+    for given in (distances, distances.astype(np.float32), pd.DataFrame(distances)):
+        with pytest.warns(UserWarning, match="like a matrix of distances.*classical_mds") as said:
+            PTU().fit(given)
+        assert len([one for one in said if "matrix of distances" in str(one.message)]) == 1
+        assert said[0].filename == __file__
+    with pytest.warns(UserWarning, match="like a matrix of distances"):
+        geodesic_distances(distances)
+    # Square, but not that.
+    for other in (distances + 1e-3 * np.eye(100), np.triu(distances), distances - 0.5):
+        PTU().fit(other)
 
 
 @pytest.mark.parametrize("sources", [[40], [-41], [0.5], ["a"], 3, [[0, 1]]])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from typing import Any
 
 import numpy as np
@@ -57,6 +58,26 @@ def check_places(Z: Any, n_components: int, dtype: Any) -> FloatArray:
     return places
 
 
+def warn_of_distances(points: FloatArray) -> None:
+    """Say so where points look like the distances between points."""
+    n_points, n_features = points.shape
+    if n_points != n_features or n_points <= 3:
+        return
+    largest = float(np.abs(points).max())
+    # The diagonal first: with other points it is all that is looked at.
+    if (
+        np.abs(np.diagonal(points)).max() <= 1e-6 * largest
+        and points.min() >= 0
+        and np.allclose(points, points.T, rtol=1e-4, atol=1e-6 * largest)
+    ):
+        warnings.warn(
+            f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
+            "matrix of distances, but is taken for coordinates, one row a point; pass the points "
+            "themselves, or embed the distances with ptunfold.classical_mds",
+            stacklevel=4,
+        )
+
+
 def as_points(points: Any) -> FloatArray:
     """Return points for a stage in the middle: an array that was checked before is not again."""
     if (
@@ -70,6 +91,11 @@ def as_points(points: Any) -> FloatArray:
 
 def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArray:
     """Return a float32 or float64 array (n_points, n_features) of whatever scikit-learn takes."""
+    if hasattr(X, "obsm") and hasattr(X, "X"):
+        raise TypeError(
+            f"X is an {type(X).__name__}, but an array of points is needed: pass "
+            'adata.obsm["X_pca"], or adata.X as a dense array'
+        )
     if sparse.issparse(X):
         raise TypeError(
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "

@@ -9,7 +9,12 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
-from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
+from ptunfold.validation.graphs import (
+    check_graph_matrix,
+    check_graph_settings,
+    warn_of_similarities,
+)
+from ptunfold.validation.points import warn_of_distances
 from ptunfold.validation.values import (
     DISCONNECTED,
     LANDMARKS,
@@ -90,6 +95,8 @@ def check_settings(
         check_graph_settings(graph, n_neighbors, radius, n_points)
     elif not isinstance(graph, Graph):
         graph = check_graph_matrix(graph, n_points)
+        warn_of_similarities(points, graph)
+    warn_of_distances(points)
     return Settings(
         n_neighbors=n_neighbors,
         radius=radius,
