@@ -363,6 +363,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def inverse_transform(self, Z: Any) -> FloatArray:
         """Bring points of the embedding back into the space of the data.
 
+        Fitted points come back to themselves or, with noise, to their surface. In between the
+        tangent frames lead along the sheet; where the data do not keep to one, planes fitted to
+        the points around average out what is not in the embedding.
+
         Parameters
         ----------
         Z : array-like of shape (n_places, n_components)

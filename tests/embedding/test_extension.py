@@ -5,6 +5,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap
@@ -164,6 +165,53 @@ def test_left_out_and_separate_components():
     apart = PTU(disconnected="separate").fit(both)
     np.testing.assert_array_equal(apart.transform(both), apart.embedding_)
     np.testing.assert_allclose(apart.transform(both + 1e-6) - apart.embedding_, 0, atol=1e-4)
+
+
+def tuning_curves(n_points=1200, n_cells=20, seed=0):
+    """Counts of spikes of cells, each with a direction of its own, as the head turns around."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, (n_points, 1))
+    rates = 8 * np.exp(3 * np.cos(angle - 2 * np.pi * np.arange(n_cells) / n_cells) - 3)
+    return np.sqrt(rng.poisson(rates))
+
+
+def more_dimensions_than_shown(seed=0):
+    return np.random.default_rng(seed).normal(size=(800, 10)) * [4, 3, *[1] * 8]
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("make", [tuning_curves, more_dimensions_than_shown])
+def test_the_way_back_does_not_carry_noise_on(make, seed):
+    """The mean of the five nearest fitted points is no better."""
+    points = make(seed=seed)
+    is_new = np.random.default_rng(100 + seed).random(len(points)) < 0.2
+    model = PTU().fit(points[~is_new])
+    places = model.transform(points[is_new])
+    off = np.square(model.inverse_transform(places) - points[is_new]).sum()
+    mean = points[~is_new][cKDTree(model.embedding_).query(places, 5)[1]].mean(axis=1)
+    assert off < 0.95 * np.square(mean - points[is_new]).sum()
+    # Fitted points come back, to themselves or to their surface, and near them nothing jumps.
+    back = model.inverse_transform(model.embedding_)
+    np.testing.assert_array_equal(back, model._as_given.surface)
+    nudged = model.inverse_transform(model.embedding_ + 1e-9)
+    np.testing.assert_allclose(nudged, back, atol=1e-4)
+    # Each by itself, whatever the batch and the threads.
+    whole = model.inverse_transform(places)
+    alone = np.concatenate([model.inverse_transform(place[None]) for place in places[:20]])
+    np.testing.assert_array_equal(alone, whole[:20])
+    model.set_params(n_jobs=2)
+    np.testing.assert_array_equal(model.inverse_transform(places[::-1])[::-1], whole)
+
+
+def test_a_sheet_over_itself_is_not_averaged():
+    """Both halves of a sphere are shown in the same places; the way back leads to one of them."""
+    points = np.random.default_rng(0).standard_normal((1000, 3))
+    points /= np.linalg.norm(points, axis=1, keepdims=True)
+    model = PTU().fit(points)
+    between = 0.5 * (model.embedding_[:-1] + model.embedding_[1:])
+    back = model.place_back(between)
+    lengths = np.linalg.norm(back.coordinates[~back.is_outside], axis=1)
+    assert np.median(np.abs(lengths - 1)) < 0.05
 
 
 def test_copies_speak_with_one_voice():

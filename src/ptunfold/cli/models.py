@@ -58,7 +58,9 @@ def embed(
     report: Annotated[
         bool, typer.Option("--report", help="Tell how far the picture can be trusted.")
     ] = False,
-    color: Annotated[str | None, typer.Option(help="The column to colour points by; of an h5ad file one of obs.")] = None,
+    color: Annotated[
+        str | None, typer.Option(help="The column to colour points by; of an h5ad file one of obs.")
+    ] = None,
     n_components: Annotated[int, typer.Option("--n-components", "-d", help="Coordinates.")] = 2,
     n_neighbors: Annotated[str, typer.Option("--n-neighbors", "-k", help="A number.")] = "auto",
     radius: Annotated[float | None, typer.Option(help="The longest edge.")] = None,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import cached_property
+
 import numpy as np
 from joblib import effective_n_jobs
-from scipy.spatial import cKDTree
 
+from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search
 from ptunfold.geometry.span import into_span, out_of_span
@@ -19,6 +21,13 @@ _NEAREST = 10
 _FAR = 3.0  # times the mean way from the nearest point to its neighbours
 # Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
 _LONGEST_EDGE = 5.0
+# The way back where data do not keep to a sheet: over how many neighbours in the embedding. Points
+# left out one by one tell which is best, and whether any is better than the frames.
+_AROUND = (10, 20, 40)
+_LEFT_OUT = 300
+_LEAST_GAIN = 0.9  # times the squared error by the frames
+# Times the way to the next fitted point: so near a fitted point has a say of its own.
+_OWN_SAY = 0.1
 
 
 class Extension:
@@ -27,6 +36,11 @@ class Extension:
     At each fitted point the frame gives tangent coordinates, and a linear map, fitted to the steps
     to its neighbours, takes these to the embedding. A new point is placed by the fitted point that
     is nearest to it and by the neighbours of that one on the graph, each as it sees it.
+
+    Back into space it goes the same way, unless the data do not keep to a sheet, because of noise
+    or of more dimensions than are shown: frames would carry the chance of a single point on then,
+    and a plane fitted to the data of more points around the place does better. Which it is, is
+    found out once, by leaving points out.
 
     Parameters
     ----------
@@ -62,8 +76,19 @@ class Extension:
         self.search, _ = exact_search(
             self.points, len(self.points), 1, effective_n_jobs(n_jobs), are_new=True
         )
-        self.embedded = np.flatnonzero(self.is_embedded)
-        self.tree = cKDTree(self.coordinates[self.embedded])
+        # On a clean sheet a mean over places where it lies on itself would lead off it.
+        self.is_sheet = (
+            geometry.texture in ("flat", "smooth")
+            and geometry.frames.intrinsic_dim <= coordinates.shape[1]
+        )
+        self.embedded = np.flatnonzero(
+            self.is_embedded & (self.places == np.arange(len(self.points)))
+        )
+        self.around = LocalRegression(
+            self.coordinates[self.embedded],
+            self.points[self.embedded],
+            geometry.labels[self.embedded],
+        )
         self.reach_in_space = self._reaches(self.points)
         self.reach_in_embedding = self._reaches(np.nan_to_num(self.coordinates))
 
@@ -88,21 +113,71 @@ class Extension:
     def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
-        _, found = self.tree.query(queries, workers=effective_n_jobs(n_jobs))
-        nearest = self.places[self.embedded[found]]
-        points, gaps, _ = self._blend(
-            nearest,
-            queries,
-            self.coordinates,
-            self.inverses,
-            self.frames,
-            self.surface,
-            n_jobs,
-        )
+        gaps, found = self.around.tree.query(queries, workers=effective_n_jobs(n_jobs))
+        nearest = self.embedded[found]
+        if self.n_around:
+            smooth = self.around.predict(queries, self.n_around, n_jobs=n_jobs)
+            ways, _ = self.around.tree.query(self.coordinates[nearest], 2)
+            reach = np.maximum(_OWN_SAY * ways[:, 1], np.finfo(np.float64).tiny)
+            own = np.clip(1 - gaps / reach, 0, 1)[:, None]
+            points = own * self.surface[nearest] + (1 - own) * smooth
+        else:
+            points, gaps, _ = self._blend(
+                nearest,
+                queries,
+                self.coordinates,
+                self.inverses,
+                self.frames,
+                self.surface,
+                n_jobs,
+            )
         if self.given is not None:
             points = out_of_span(self.given, self.points, points)
         is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
         return Placement(points.astype(self.points.dtype), gaps, is_far)
+
+    @cached_property
+    def n_around(self) -> int:
+        """How many points a plane of the way back is fitted to; 0 where frames do better."""
+        n_points = len(self.embedded)
+        sizes = [size for size in _AROUND if 2 * size < n_points]
+        if self.is_sheet or not sizes:
+            return 0
+        sample = np.unique(np.linspace(0, n_points - 1, min(_LEFT_OUT, n_points)).astype(int))
+        nodes = self.embedded[sample]
+        queries, exact = self.coordinates[nodes], self.points[nodes].astype(np.float64)
+        by_frames = np.square(self._without_itself(sample) - exact).sum()
+        errors = [
+            np.square(self.around.predict(queries, size, left_out=sample) - exact).sum()
+            for size in sizes
+        ]
+        best = int(np.argmin(errors))
+        return sizes[best] if errors[best] < _LEAST_GAIN * by_frames else 0
+
+    def _without_itself(self, sample: IntArray) -> FloatArray:
+        """Bring embedded points back by the frames of others alone, (n_sample, n_features)."""
+        nodes = self.embedded[sample]
+        _, found = self.around.tree.query(self.coordinates[nodes], 2)
+        others = self.embedded[np.where(found[:, 0] == sample, found[:, 1], found[:, 0])]
+        results = np.empty((len(sample), self.surface.shape[1]))
+        unused = np.empty(1)
+        for row, (node, nearest) in enumerate(zip(nodes, others, strict=True)):
+            near = self.indices[self.indptr[nearest] : self.indptr[nearest + 1]]
+            used = np.concatenate(([nearest], near[near != node]))
+            blend(
+                np.array([0, len(used) - 1]),
+                np.arange(1, len(used), dtype=self.indices.dtype),
+                np.zeros(1, dtype=np.int64),
+                self.coordinates[[node]],
+                self.coordinates[used],
+                self.inverses[used],
+                self.frames[used],
+                self.surface[used],
+                results[row : row + 1],
+                unused,
+                unused.copy(),
+            )
+        return results
 
     @property
     def _rounding(self) -> float:

@@ -125,7 +125,8 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
     matrix : SciPy sparse matrix or array of shape (n_points, n_points), or Graph
         Each stored entry is the length of an edge; a stored 0 is an edge of length 0. An entry on
         one side of the diagonal is enough; of two that differ the smaller one holds. The diagonal
-        is ignored, but must not be all positive: that is a matrix of similarities. No length is computed from the points: what is not stored is no edge.
+        is ignored, but must not be all positive, as that of similarities is. No length is computed
+        from the points: what is not stored is no edge.
     n_points : int
         The number of points that the matrix must have.
 

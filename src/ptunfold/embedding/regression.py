@@ -1,0 +1,97 @@
+"""Values between points of an embedding, from those of the points around."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+from joblib import effective_n_jobs
+from scipy.spatial import cKDTree
+
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import FloatArray, IntArray
+
+_NUMBERS_TOGETHER = 1 << 22
+# Of the spread of the neighbours: directions in which they spread much less are left to the mean.
+_RIDGE = 0.1
+
+
+class LocalRegression:
+    """Fit a plane to the values at the nearest points, near ones counting more.
+
+    With many neighbours noise is averaged out. Where they do not spread far enough in a direction
+    to tell how values change along it, their weighted mean takes the place of the plane.
+
+    Parameters
+    ----------
+    coordinates : (n_points, n_components) float64
+        Places in the embedding.
+    values : (n_points, n_values)
+        What is known there.
+    labels : (n_points,) int
+        Components that are embedded side by side; only points of one are taken together.
+    """
+
+    def __init__(self, coordinates: FloatArray, values: FloatArray, labels: IntArray) -> None:
+        self.coordinates, self.values, self.labels = coordinates, values, labels
+        self.tree = cKDTree(coordinates)
+
+    def predict(
+        self,
+        queries: FloatArray,
+        n_neighbors: int,
+        *,
+        left_out: IntArray | None = None,
+        n_jobs: int | None = None,
+    ) -> FloatArray:
+        """Tell the values at places (n_queries, n_components): (n_queries, n_values).
+
+        Parameters
+        ----------
+        queries : (n_queries, n_components) float64
+            The places.
+        n_neighbors : int
+            How many points take part, fewer than there are.
+        left_out : (n_queries,) int, optional
+            One point for each place that must not.
+        n_jobs : int, optional
+            Number of threads, as in scikit-learn.
+        """
+        n_asked = n_neighbors + (left_out is not None)
+        distances, found = self.tree.query(queries, n_asked, workers=effective_n_jobs(n_jobs))
+        distances, found = distances.reshape(-1, n_asked), found.reshape(-1, n_asked)
+        if left_out is not None:
+            # Itself, or the farthest one where it is not among those found.
+            is_it = found == left_out[:, None]
+            is_it[~is_it.any(axis=1), -1] = True
+            shape = (len(queries), n_neighbors)
+            distances, found = distances[~is_it].reshape(shape), found[~is_it].reshape(shape)
+        results = np.empty((len(queries), self.values.shape[1]))
+
+        def handle(block: slice) -> None:
+            near = found[block]
+            shares = self._shares(queries[block], distances[block], near)
+            results[block] = (shares[:, None, :] @ self.values[near])[:, 0]
+
+        size = max(_NUMBERS_TOGETHER // (n_neighbors * self.values.shape[1]), 1)
+        run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+        return results
+
+    def _shares(self, queries: FloatArray, distances: FloatArray, near: IntArray) -> Any:
+        """Tell how much each neighbour counts, (n_queries, n_neighbors); the sum is 1."""
+        # A little beyond the farthest, so that no weights are all 0.
+        reach = np.maximum(1.001 * distances[:, -1:], np.finfo(np.float64).tiny)
+        weights = np.square(1 - np.square(distances / reach))
+        weights[self.labels[near] != self.labels[near[:, :1]]] = 0
+        weights /= weights.sum(axis=1, keepdims=True)
+        places = self.coordinates[near]
+        middle = weights[:, None, :] @ places
+        places = places - middle
+        weighted = weights[:, :, None] * places
+        spread = places.transpose(0, 2, 1) @ weighted
+        n_components = queries.shape[1]
+        mean = np.trace(spread, axis1=1, axis2=2) / n_components
+        ridge = np.where(mean > 0, _RIDGE * mean, 1)
+        bent = spread + ridge[:, None, None] * np.eye(n_components)
+        slopes = np.linalg.solve(bent, (queries[:, None, :] - middle).transpose(0, 2, 1))
+        return weights + (weighted @ slopes)[:, :, 0]
