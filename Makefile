@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy large scale gpu clean
+.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -39,6 +39,9 @@ bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
 accuracy: $(VENV)/.dev  ## errors against the truth, over ten seeds
 	$(BIN)/python benchmarks/accuracy.py
 
+real: $(VENV)/.real  ## real data and surfaces: PTU beside Isomap, UMAP and the heat method
+	$(BIN)/python benchmarks/real.py
+
 large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choice of landmarks
 	$(BIN)/python benchmarks/large.py 10000000
 	$(BIN)/python benchmarks/landmarks.py
@@ -71,3 +74,7 @@ $(VENV)/.demo: pyproject.toml | $(BIN)/python
 $(VENV)/.dev: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[dev]'
 	@touch $@ $(VENV)/.demo
+
+$(VENV)/.real: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --editable '.[real]'
+	@touch $@

@@ -1,4 +1,4 @@
-"""Point sets of the kinds that scientists have, made by code: pictures, neurons, signals, molecules.
+"""Point sets of the kinds that scientists have, made by code: pictures, signals, molecules.
 
 Every set takes a seed, and knows the values, angles or labels behind its points.
 """
