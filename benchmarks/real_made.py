@@ -174,7 +174,8 @@ def head_direction(seed=0, n_bins=2000):
     angle = np.mod(rng.uniform(0, 2 * np.pi) + np.cumsum(speed), 2 * np.pi)
     liked = rng.uniform(0, 2 * np.pi, n_neurons)
     narrow = rng.uniform(1, 8, n_neurons)
-    most, least = rng.uniform(0.5, 5, n_neurons), rng.uniform(0, 0.4, n_neurons)
+    # A few neurons fire much, most of them little.
+    most, least = rng.lognormal(-0.3, 1, n_neurons), rng.uniform(0, 0.3, n_neurons)
     tuned = np.exp(narrow * (np.cos(angle[:, None] - liked) - 1))
     # The whole group is more or less awake from time to time.
     gain = np.exp(0.3 * gaussian_filter1d(rng.standard_normal(n_bins), 30) * np.sqrt(30))
@@ -186,7 +187,7 @@ def head_direction(seed=0, n_bins=2000):
 def wifi(seed=0):
     """Measure signal strengths along the corridors of a building with walls."""
     rng = np.random.default_rng(seed)
-    wide, deep = rng.uniform(40, 70), rng.uniform(15, 30)
+    wide, deep = rng.uniform(30, 60), rng.uniform(15, 30)
     n_places, n_senders = rng.integers(200, 301), rng.integers(20, 31)
     # Two long corridors and three across, wandered through with small steps aside.
     ends = [((0, deep * s), (wide, deep * s)) for s in (0.2, 0.8)]
@@ -204,8 +205,8 @@ def wifi(seed=0):
     walls = np.abs(places[:, None, 0] // 6 - senders[:, 0] // 6)
     for side in (0.12, 0.28, 0.72, 0.88):
         walls += (places[:, None, 1] > side * deep) != (senders[:, 1] > side * deep)
-    loss = 10 * rng.uniform(2, 3) * np.log10(np.maximum(apart, 1)) + 3 * np.minimum(walls, 8)
-    noise = rng.uniform(2, 4) * rng.standard_normal(apart.shape)
+    loss = 10 * rng.uniform(2.5, 3.5) * np.log10(np.maximum(apart, 1)) + 3 * np.minimum(walls, 8)
+    noise = rng.uniform(2, 3) * rng.standard_normal(apart.shape)
     X = np.maximum(np.round(-35 - loss + noise), -100)
     return PointSet(f"wifi_{seed}", X, values={"x": places[:, 0], "y": places[:, 1]})
 
