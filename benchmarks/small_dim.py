@@ -86,11 +86,11 @@ def development(dim, rng, folder):
     n_visits = find_paths()
     ready, vectors = np.empty(N_POINTS, dtype=np.int64), np.empty((N_POINTS * dim, LANES))
     fixed = for_one_dimension(dim, folder)
-    turns = connection.rotations.ravel()
+    turns, lost = connection.rotations.ravel(), np.empty(0)
 
     def develop(module):
         return lambda: module.develop(
-            *edges, connection.steps, turns, sources, parents, visits, n_visits, ready, vectors
+            *edges, connection.steps, turns, lost, sources, parents, visits, n_visits, ready, vectors
         )
 
     scale = 1e9 / (N_POINTS * LANES)

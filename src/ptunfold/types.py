@@ -74,6 +74,14 @@ class Graph:
         # Edges are sorted by (tail, head); a stable sort by head alone lists them by (head, tail).
         return np.argsort(self.indices, kind="stable").astype(np.int32)
 
+    def with_lengths(self, lengths: FloatArray) -> Graph:
+        """Return the same edges with other lengths."""
+        other = Graph(self.indptr, self.indices, lengths)
+        for name in ("tails", "reverse"):  # found once
+            if name in self.__dict__:
+                other.__dict__[name] = self.__dict__[name]
+        return other
+
     def to_sparse(self) -> sparse.csr_array:
         """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly."""
         shape = (self.n_points, self.n_points)
@@ -95,12 +103,15 @@ class Frames:
         tangents, its standard deviation from the surface: an estimate of the noise.
     lift : (n_points, n_features) float64, optional
         With quadratic tangents, the way from each point to the surface fitted around it.
+    is_one_sided : (n_points,) bool, optional
+        Points next to a crease, whose basis was taken from one side of it; none by default.
     """
 
     vectors: FloatArray
     singular_values: FloatArray
     residual: FloatArray
     lift: FloatArray | None = None
+    is_one_sided: BoolArray | None = None
 
     @property
     def intrinsic_dim(self) -> int:
@@ -169,11 +180,21 @@ class Connection:
         into coordinates in the frame of ``i`` (R_ij, Proposition 1).
     steps : (n_edges, intrinsic_dim) float64
         The edge ``i → j`` written in the frame of ``i``.
+    coherence : (n_edges,) float64, optional
+        How much of what was unfolded before is carried over each edge, between 0 and 1; the rest
+        is taken for straight. 1 everywhere by default.
+    points : (n_points, n_axes) float64, optional
+        Coordinates of the points: no distance is shorter than the chord between two of them.
+    explained : (n_points,) float64, optional
+        The share of the squared lengths of the edges at each point that lies in its tangent space.
     """
 
     graph: Graph
     rotations: FloatArray
     steps: FloatArray
+    coherence: FloatArray | None = None
+    points: FloatArray | None = None
+    explained: FloatArray | None = None
 
     @property
     def intrinsic_dim(self) -> int:
@@ -194,7 +215,10 @@ class Path:
     graph_length : float
         Sum of the edge lengths, the distance that Isomap would use.
     forward, backward : float
-        The straight distance between the ends, unfolded from the first point and from the last.
+        The distance between the ends, unfolded from the first point and from the last; where the
+        coherence is below 1, between the straight distance and the length of the path.
+    coherence : (n_nodes - 1,) float64
+        How far the unfolding of each edge can be believed, from 0 to 1.
     """
 
     nodes: IntArray
@@ -202,6 +226,7 @@ class Path:
     graph_length: float
     forward: float
     backward: float
+    coherence: FloatArray
 
     @property
     def chord(self) -> float:

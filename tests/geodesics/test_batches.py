@@ -131,6 +131,7 @@ def test_a_list_of_visits_that_is_cut_short(monkeypatch):
             graph.indices,
             laid_out.steps,
             laid_out.rotations.ravel(),
+            np.empty(0),
             sources,
             parents,
             visits,

@@ -18,7 +18,7 @@ from ptunfold.geodesics.arrangement import (
     restrict,
 )
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
-from ptunfold.geodesics.rows import NearRows
+from ptunfold.geodesics.rows import NearRows, chords_of, kept_of
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
 from ptunfold.progress import stage
@@ -103,7 +103,7 @@ class DevicePaths:
     """
 
     def __init__(self, cupy: Any, connection: Connection) -> None:
-        graph = connection.graph
+        graph, points = connection.graph, chords_of(connection)
         self.cupy = cupy
         self.n_points, self.dim = graph.n_points, connection.intrinsic_dim
         self.width = np.float32(_BUCKET_WIDTH * np.median(graph.lengths) if graph.n_edges else 1)
@@ -114,7 +114,10 @@ class DevicePaths:
             cupy.asarray(graph.reverse, dtype=np.int32),
             cupy.asarray(connection.rotations, dtype=np.float32),
             cupy.asarray(connection.steps, dtype=np.float32),
+            cupy.asarray(kept_of(connection), dtype=np.float32),
+            cupy.asarray(points - points.mean(axis=0), dtype=np.float32),
         )
+        self.is_partly, self.n_axes = connection.coherence is not None, points.shape[1]
 
     def free_bytes(self) -> int:
         """Return the memory of the device that can be used."""
@@ -128,6 +131,8 @@ class DevicePaths:
         sizes = [wide * max(8, 4 * self.dim)]
         if is_both:
             sizes += [4 * wide * self.dim, 4 * wide * self.dim**2]
+        if self.is_partly:
+            sizes += (2 if is_both else 1) * [4 * wide]
         sizes += [2 * wide, *(6 * [4 * self.n_points])]
         sizes += [4 * _VISITS_KEPT * self.n_points, 4 * (_ROUNDS_KEPT + 1)]
         return sum(-(-size // 256) * 256 for size in sizes)
@@ -184,6 +189,8 @@ class DevicePaths:
             LANES=lanes,
             DIM=self.dim,
             BOTH=int(is_both),
+            PARTLY=int(self.is_partly),
+            AXES=self.n_axes,
             THREADS=_THREADS[lanes],
             BLOCKS=_BLOCKS_A_PROCESSOR[lanes],
         )

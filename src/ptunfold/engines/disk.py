@@ -19,6 +19,7 @@ from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
 from ptunfold.engines.base import Engine, RowMaker
 from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
+from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
@@ -363,6 +364,8 @@ def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any
         graph.lengths,
         connection.rotations,
         connection.steps,
+        kept_of(connection),
+        chords_of(connection),
         position,
     ):
         total.update(str((array.shape, array.dtype.str)).encode())

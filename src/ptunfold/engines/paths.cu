@@ -2,8 +2,10 @@
 //
 // LANES sources go together: 32 neighbours, whose shortest paths are nearly the same, one lane of a
 // warp each; or a single one. DIM is the dimension of the tangent spaces. With BOTH, distances are
-// the means of both directions; else they are those towards the source. The graph must be
-// connected by edges longer than rounding. A block has THREADS threads, and a multiprocessor holds at
+// the means of both directions; else they are those towards the source. With PARTLY, only the share
+// `kept` is carried over an edge, and the length of the rest adds up. No distance is below that
+// between the points, which have AXES coordinates. The graph must be connected by edges longer than
+// rounding. A block has THREADS threads, and a multiprocessor holds at
 // least BLOCKS blocks.
 
 typedef unsigned long long u64;
@@ -31,12 +33,20 @@ __device__ inline double label_at(const u64* labels, long long place) {
   return __longlong_as_double((long long)__ldcg(labels + place));
 }
 
+__device__ inline float length_of(const float* vector) {
+  float total = 0;
+  for (int k = 0; k < DIM; k++) total += vector[k] * vector[k];
+  return sqrtf(total);
+}
+
 // The workspace of a block, cut from one piece of memory; `bytes_of_workspace` in Python agrees.
 struct Space {
   u64* labels;             // (n, LANES): bits of doubles, which order as they do
   float* vectors;          // (n, DIM, LANES): the source as seen from the node; where labels were
   float* outward;          // (n, DIM, LANES): the node as seen from the source
   float* turns;            // (n, DIM, DIM, LANES): from the frame of the node to that of the source
+  float* lost;             // (n, LANES): lengths that were not carried on, towards the source
+  float* lost_outward;     // (n, LANES): and away from it
   unsigned short* parents; // (n, LANES): the next node, as its place in the list of neighbours
   int* keys;               // (n,): bits of the least label that a node was given since its visit
   int* waiting;            // (n,): whether a node is on the list
@@ -61,6 +71,12 @@ __device__ inline Space space_at(char* start, long long n, int most_visits, int 
 #if BOTH
   TAKE(outward, float*, n * LANES * DIM)
   TAKE(turns, float*, n * LANES * DIM * DIM)
+#endif
+#if PARTLY
+  TAKE(lost, float*, n * LANES)
+#if BOTH
+  TAKE(lost_outward, float*, n * LANES)
+#endif
 #endif
   TAKE(parents, unsigned short*, n * LANES)
   TAKE(keys, int*, n)
@@ -152,6 +168,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
     const int n, const int* __restrict__ indptr, const int* __restrict__ heads,
     const double* __restrict__ lengths, const int* __restrict__ reverse,
     const float* __restrict__ rotations, const float* __restrict__ steps,
+    const float* __restrict__ kept, const float* __restrict__ points,
     const int* __restrict__ sources, const int* __restrict__ targets, const int n_sources,
     const float width, char* spaces, const long long bytes, const int most_visits,
     const int most_rounds, float* rows, int* trouble) {
@@ -262,6 +279,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
           space.turns[(((long long)source * DIM + row) * DIM + column) * LANES + thread] = row == column;
 #endif
       }
+#if PARTLY
+      space.lost[(long long)source * LANES + thread] = 0;
+#if BOTH
+      space.lost_outward[(long long)source * LANES + thread] = 0;
+#endif
+#endif
       atomicOr(space.ready + source, 1u << thread);
       space.parents[(long long)source * LANES + thread] = 0;
     }
@@ -290,17 +313,33 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
             is_ready = __ldcg(space.ready + parent) >> lane & 1;
             if (is_ready) {
               __threadfence_block();  // its vector is read after that
+              float seen[DIM];
+              for (int k = 0; k < DIM; k++)
+                seen[k] = __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
+#if PARTLY
+              const float keep = kept[edge];
+              __stcg(space.lost + (long long)node * LANES + lane,
+                     __ldcg(space.lost + (long long)parent * LANES + lane) + (1 - keep) * length_of(seen));
+              for (int k = 0; k < DIM; k++) seen[k] *= keep;
+#endif
               for (int row = 0; row < DIM; row++) {
                 float value = steps[(long long)edge * DIM + row];
                 for (int k = 0; k < DIM; k++)
-                  value += rotations[((long long)edge * DIM + row) * DIM + k] *
-                           __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
+                  value += rotations[((long long)edge * DIM + row) * DIM + k] * seen[k];
                 __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, value);
               }
 #if BOTH
               const long long forth = reverse[edge];
+              for (int k = 0; k < DIM; k++)
+                seen[k] = __ldcg(space.outward + ((long long)parent * DIM + k) * LANES + lane);
+#if PARTLY
+              __stcg(space.lost_outward + (long long)node * LANES + lane,
+                     __ldcg(space.lost_outward + (long long)parent * LANES + lane) +
+                         (1 - keep) * length_of(seen));
+              for (int k = 0; k < DIM; k++) seen[k] *= keep;
+#endif
               for (int row = 0; row < DIM; row++) {
-                float value = __ldcg(space.outward + ((long long)parent * DIM + row) * LANES + lane);
+                float value = seen[row];
                 float turn[DIM];
                 for (int k = 0; k < DIM; k++) {
                   turn[k] = __ldcg(space.turns + (((long long)parent * DIM + row) * DIM + k) * LANES + lane);
@@ -354,19 +393,31 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
 #else
     for (int node = thread; node < n; node += n_threads) {
 #endif
-        float inward = 0;
-        for (int row = 0; row < DIM; row++) {
-          const float part = __ldcg(space.vectors + ((long long)node * DIM + row) * LANES + lane);
-          inward += part * part;
-        }
-        float length = sqrtf(inward);
+        float seen[DIM];
+        for (int row = 0; row < DIM; row++)
+          seen[row] = __ldcg(space.vectors + ((long long)node * DIM + row) * LANES + lane);
+        float length = length_of(seen);
+#if PARTLY
+        length += __ldcg(space.lost + (long long)node * LANES + lane);
+#endif
 #if BOTH
-        float away = 0;
-        for (int row = 0; row < DIM; row++) {
-          const float part = __ldcg(space.outward + ((long long)node * DIM + row) * LANES + lane);
-          away += part * part;
+        for (int row = 0; row < DIM; row++)
+          seen[row] = __ldcg(space.outward + ((long long)node * DIM + row) * LANES + lane);
+        float away = length_of(seen);
+#if PARTLY
+        away += __ldcg(space.lost_outward + (long long)node * LANES + lane);
+#endif
+        length = 0.5f * (length + away);
+#endif
+#if AXES
+        const int from = sources[min(batch * LANES + lane, n_sources - 1)];
+        float chord = 0;
+        for (int axis = 0; axis < AXES; axis++) {
+          const float apart = points[(long long)node * AXES + axis] - points[(long long)from * AXES + axis];
+          chord += apart * apart;
         }
-        length = 0.5f * (length + sqrtf(away));
+        chord = sqrtf(chord);
+        if (length < chord) length = chord;
 #endif
         if (space.parents[(long long)node * LANES + lane] == NO_PARENT) length = __int_as_float(FAR);
 #if LANES == 32

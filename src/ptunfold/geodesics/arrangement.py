@@ -83,6 +83,8 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
         graph.lengths[kept],
         connection.rotations[kept],
         connection.steps[kept],
+        None if connection.coherence is None else connection.coherence[kept],
+        None if connection.points is None else connection.points[nodes],
     )
 
 
@@ -148,8 +150,15 @@ def _merge_copies(connection: Connection, tiny: float) -> tuple[Connection, IntA
         graph.lengths[kept],
         turn @ connection.rotations[kept] @ turn_back,
         np.einsum("eij,ej->ei", turn, connection.steps[kept]),
+        None if connection.coherence is None else connection.coherence[kept],
+        None if connection.points is None else connection.points[_first_of(copy_of)],
     )
     return merged, copy_of.astype(np.int64)
+
+
+def _first_of(copy_of: IntArray) -> IntArray:
+    """List a node for each place, the first of its copies."""
+    return np.unique(copy_of, return_index=True)[1]
 
 
 def _turns_to_representative(
@@ -158,7 +167,7 @@ def _turns_to_representative(
     """Find the rotation from the frame of each node to that of its representative, (n, d, d)."""
     graph = connection.graph
     turns = np.zeros((graph.n_points, connection.intrinsic_dim, connection.intrinsic_dim))
-    _, representatives = np.unique(copy_of, return_index=True)
+    representatives = _first_of(copy_of)
     turns[representatives] = np.eye(connection.intrinsic_dim)
     is_known = np.zeros(graph.n_points, dtype=bool)
     is_known[representatives] = True

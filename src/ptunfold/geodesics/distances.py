@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
-from ptunfold.geodesics.rows import MeanRows, arrays_of
+from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
 from ptunfold.geodesics.squares import BandSquares
 from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows, new_batch
@@ -236,6 +236,8 @@ class OneWayRows:
         self.blocks = plan_batches(graph.n_points)
         self.owners, self.owned = owners_of(position, graph.n_points)
         self.back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
+        self.rotations, self.lost = shares_of(connection)
+        self.points = chords_of(connection)
         self.per_width = 1.0
         self.has_hub = False
         if graph.n_edges:
@@ -256,14 +258,17 @@ class OneWayRows:
         try:
             room = self._idle.pop()
         except IndexError:
-            room = new_batch(graph.n_points, self.connection.intrinsic_dim)
+            height = self.connection.intrinsic_dim + (2 if len(self.lost) else 0)
+            room = new_batch(graph.n_points, height, self.points.shape[1])
         batch_rows(
             graph.indptr,
             graph.indices,
             graph.lengths,
             self.back,
             self.connection.steps,
-            self.connection.rotations.ravel(),
+            self.rotations,
+            self.lost,
+            self.points,
             block.start,
             block.stop,
             self.per_width,
@@ -282,6 +287,20 @@ class OneWayRows:
             one_way_row(*arrays_of(self.connection), source, row)
             owners = self.owners[self.owned[source] : self.owned[source + 1]]
             rows[owners - first_row] = row[self.position]
+
+
+def shares_of(connection: Connection) -> tuple[FloatArray, FloatArray]:
+    """Write what is carried over edges, and what is not, as batches want it.
+
+    Returns rotations, flat, shortened to the share that is carried; and the shares that are lost,
+    each with a 1 after it, and a last pair of ones; none where everything is carried.
+    """
+    kept = connection.coherence
+    if kept is None:
+        return connection.rotations.ravel(), np.empty(0)
+    lost = np.ones((len(kept) + 1, 2))
+    lost[:-1, 0] -= kept
+    return (connection.rotations * kept[:, None, None]).ravel(), lost.ravel()
 
 
 def graph_distances(

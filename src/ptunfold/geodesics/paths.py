@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.paths import grow_whole_tree, new_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
@@ -51,7 +52,7 @@ def unfold_path(
     """
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
-    tree, seen_from_start, start_seen = _develop(connection, start)
+    tree, seen_from_start, _, _ = _develop(connection, start, is_whole=True)
     if not np.isfinite(tree.distance[end]):
         if names is not None:
             start, end = names[start], names[end]
@@ -63,12 +64,15 @@ def unfold_path(
     while backwards[-1] != start:
         backwards.append(graph.tails[tree.parent_edge[backwards[-1]]])
     nodes = np.array(backwards[::-1], dtype=np.int64)
+    edges = tree.parent_edge[nodes[1:]]
+    forward, backward = (float(lengths[end]) for lengths in both_directions(connection, start))
     return Path(
         nodes=nodes,
         points=seen_from_start[nodes],
         graph_length=float(tree.distance[end]),
-        forward=float(np.linalg.norm(seen_from_start[end])),
-        backward=float(np.linalg.norm(start_seen[end])),
+        forward=forward,
+        backward=backward,
+        coherence=kept_of(connection)[edges],
     )
 
 
@@ -87,31 +91,42 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
     forward, backward : (n_points,) float64
         Infinite where no path leads.
     """
-    tree, seen_from_source, source_seen = _develop(connection, source)
+    tree, seen_from_source, source_seen, lost = _develop(connection, source)
     is_far = ~np.isfinite(tree.distance)
+    points = chords_of(connection)
+    chords = np.linalg.norm(points - points[source], axis=1)
     found = []
-    for places in (seen_from_source, source_seen):
-        lengths = np.linalg.norm(places, axis=1)
+    for places, more in ((seen_from_source, lost[:, 1]), (source_seen, lost[:, 0])):
+        lengths = np.maximum(np.linalg.norm(places, axis=1) + more, chords)
         lengths[is_far] = np.inf
         found.append(lengths)
     return found[0], found[1]
 
 
-def _develop(connection: Connection, source: int) -> tuple[Any, FloatArray, FloatArray]:
-    """Unfold all paths from a point: the tree, what the point sees, and how the others see it."""
+def _develop(
+    connection: Connection, source: int, *, is_whole: bool = False
+) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
+    """Unfold all paths from a point: the tree, what the point sees, and how the others see it.
+
+    With ``is_whole`` everything is carried on, whatever the coherence; else the last array (n, 2)
+    has the lengths that were not, as the others see it and as the point sees it.
+    """
     graph, dim = connection.graph, connection.intrinsic_dim
     tree = new_tree(graph.n_points)
     n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, source, tree)
     seen_from_source, source_seen = np.zeros((2, graph.n_points, dim))
+    lost = np.zeros((graph.n_points, 2))
     develop_both_ways(
         graph.tails,
         graph.reverse,
         connection.rotations,
         connection.steps,
+        np.ones(graph.n_edges) if is_whole else kept_of(connection),
         tree,
         n_settled,
         source_seen,
         seen_from_source,
         np.empty((graph.n_points, dim, dim)),
+        lost,
     )
-    return tree, seen_from_source, source_seen
+    return tree, seen_from_source, source_seen, lost

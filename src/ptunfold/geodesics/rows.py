@@ -81,7 +81,8 @@ class MeanRows(NearRows):
     def _new_workspace(self) -> tuple[Any, ...]:
         n_points, dim = self.connection.graph.n_points, self.connection.intrinsic_dim
         vectors = (np.empty((n_points, dim)) for _ in range(2))
-        return (new_tree(n_points), *vectors, np.empty((n_points, dim, dim)))
+        turns, lost = np.empty((n_points, dim, dim)), np.empty((n_points, 2))
+        return (new_tree(n_points), *vectors, turns, lost)
 
 
 def arrays_of(connection: Connection) -> tuple[Any, ...]:
@@ -95,4 +96,20 @@ def arrays_of(connection: Connection) -> tuple[Any, ...]:
         graph.reverse,
         connection.rotations,
         connection.steps,
+        kept_of(connection),
+        chords_of(connection),
     )
+
+
+def kept_of(connection: Connection) -> FloatArray:
+    """Tell what share is carried over each edge, (n_edges,)."""
+    if connection.coherence is None:
+        return np.ones(connection.graph.n_edges)
+    return connection.coherence
+
+
+def chords_of(connection: Connection) -> FloatArray:
+    """Return the coordinates that bound distances from below, (n_points, n_axes), or none."""
+    if connection.points is None:
+        return np.empty((connection.graph.n_points, 0))
+    return connection.points

@@ -8,10 +8,27 @@ import numpy as np
 
 from ptunfold.kernels.edges import nearest_orthogonal, write_in_frames
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, on_host
+from ptunfold.types import (
+    BoolArray,
+    Connection,
+    FloatArray,
+    Frames,
+    Graph,
+    IntArray,
+    on_host,
+)
 from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 
 _EDGES_TOGETHER = 8192
+# An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
+# counts in their alignment, where steps are arcs.
+_EDGE_WEIGHT = 2.0
+_N_TERMS = 12
+# θ / sin θ, an arc by its shadow, and 2 / (1 + cos θ), the way over a crease, in powers of 1 - cos θ.
+_ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, _N_TERMS))])
+_CREASE = 0.5 ** np.arange(_N_TERMS)
+_LONGEST = np.pi / 2  # of a chord: half a circle
+MOST_AXES = 16
 
 
 def connect(
@@ -36,10 +53,10 @@ def connect(
         The tangent frames.
     step : {"projection", "chord", "arc"}
         The edge projected on the tangent space it leaves; this projection stretched to the
-        Euclidean length of the edge (the paper's length rescaling); or the arc that has the edge
-        as its chord and the projections at its two ends as tangents, in their mean direction. An
-        edge that stands upright on the tangent space has no direction in it: its step is 0, with
-        arcs only if it stands upright at both ends.
+        Euclidean length of the edge (the paper's length rescaling); or the arc that bends from one
+        tangent space into the other, over a crease the broken line. Its length becomes that of the
+        edge in the graph. An edge that stands upright on the tangent space has no direction in it:
+        its step is 0, with arcs only if it stands upright at both ends.
     device : optional
         What measures edges elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
@@ -74,25 +91,43 @@ def connect(
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
+    squares: FloatArray = np.empty((graph.n_edges, 2), dtype=np.float32)  # shadows and edges
+    longer = np.ones(graph.n_edges if step == "arc" else 0)
+    is_one_sided = frames.is_one_sided
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
+
+    def measure_here(
+        frames: Frames, tails: IntArray, heads: IntArray
+    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+        return _edges_in_frames(points, frames, tails, heads)
+
+    measure = measure_here if device is None else device.edges_in_frames
+    align = _align if device is None else device.align
 
     def handle(block: slice) -> None:
         forth = edges[block]
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        if device is None:
-            overlaps, there, here, lengths = _edges_in_frames(points, frames, tails, heads)
-            turns = _align(overlaps.copy())
-        else:  # what follows works on arrays of a device too
-            overlaps, there, here, lengths = device.edges_in_frames(frames, tails, heads)
-            turns = device.align(overlaps)
-        if step != "projection":
+        # What follows works on arrays of a device too.
+        overlaps, there, here, lengths = measure(frames, tails, heads)
+        for edge, shadow in ((forth, there), (back, here)):
+            squares[edge, 0] = on_host(np.square(shadow).sum(axis=1))
+            squares[edge, 1] = on_host(np.square(lengths))
+        if step == "arc":
+            turns = align(overlaps + _EDGE_WEIGHT * _directions(there, here))
+            folded = None
+            if is_one_sided is not None:
+                folded = is_one_sided[tails] | is_one_sided[heads]
+            there = _bend(there, here, overlaps, turns, lengths, folded)
+            here = -np.einsum("eji,ej->ei", turns, there)
+            stretch = np.linalg.norm(there, axis=1) / np.where(lengths > 0, lengths, 1)
+            longer[forth] = longer[back] = on_host(np.maximum(stretch, 1))
+        else:
+            turns = align(overlaps)
+        if step == "chord":
             _stretch(there, lengths)
             _stretch(here, lengths)
-        if step == "arc":
-            there = _bend(there, here, overlaps, turns, lengths)
-            here = -np.einsum("eji,ej->ei", turns, there)
         steps[forth], steps[back], turns = on_host(there), on_host(here), on_host(turns)
         rotations[forth], rotations[back] = turns, turns.transpose(0, 2, 1)
 
@@ -104,7 +139,36 @@ def connect(
         unit="edges",
         progress=progress,
     )
-    return Connection(graph, rotations, steps)
+    if step == "arc":
+        graph = graph.with_lengths(graph.lengths * longer)
+    seen, whole = (
+        np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)
+    )
+    explained = np.divide(seen, whole, out=np.ones_like(seen), where=whole > 0)
+    return Connection(graph, rotations, steps, explained=np.minimum(explained, 1))
+
+
+def leading_axes(points: FloatArray) -> FloatArray:
+    """Return coordinates whose distances bound those of points from below, (n_points, n_axes).
+
+    They are the points themselves or, in more than 16 dimensions, what they are along the 16 axes
+    in which they extend farthest.
+    """
+    if points.shape[1] <= MOST_AXES:
+        return np.ascontiguousarray(points, dtype=np.float64)
+    some = points[:: max(len(points) // 5000, 1)].astype(np.float64)
+    _, axes = np.linalg.eigh(np.cov(some.T))
+    # Rounding must not make a shadow longer than what casts it.
+    return points @ (axes[:, -MOST_AXES:] * (1 - 1e-9))
+
+
+def _directions(there: FloatArray, here: FloatArray) -> FloatArray:
+    """Return the matrices that take the direction of an edge at its head to that at its tail."""
+    first, second = (
+        steps / np.maximum(np.linalg.norm(steps, axis=1), 1e-300)[:, None]
+        for steps in (there, -here)
+    )
+    return first[:, :, None] * second[:, None, :]
 
 
 def _edges_in_frames(
@@ -123,6 +187,7 @@ def _edges_in_frames(
 
 def _align(overlaps: FloatArray) -> FloatArray:
     """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
+    overlaps = overlaps.copy()
     is_done = np.zeros(len(overlaps), dtype=bool)
     if overlaps.shape[1] <= 3:
         nearest_orthogonal(overlaps, is_done)
@@ -148,22 +213,28 @@ def _bend(
     overlaps: FloatArray,
     turns: FloatArray,
     lengths: FloatArray,
+    folded: BoolArray | None,
 ) -> FloatArray:
-    """Find the arcs that belong to chords, written in the frames of their tails, (n_edges, d).
+    """Find the arcs that belong to edges, written in the frames of their tails, (n_edges, d).
 
-    ``there`` and ``here`` are the chord steps from both ends. Two tangents of a circle at the angle
-    θ touch it at the ends of an arc that is (θ/2) / sin(θ/2) times as long as its chord.
+    ``there`` and ``here`` are the shadows of an edge on the tangent spaces at both ends. Along a
+    direction in which these meet at the angle θ, an arc is θ / sin θ times as long as the mean of
+    its shadows, and the way over a crease 2 / (1 + cos θ) times; ``folded`` are edges over one.
     """
-    arriving = -np.einsum("eij,ej->ei", turns, here)  # the direction at the head, carried back
-    squares = np.where(lengths > 0, np.square(lengths), 1)
-    cosines = -np.einsum("ei,eij,ej->e", there, overlaps, here) / squares
-    half = 0.5 * np.arccos(np.clip(cosines, -1, 1))
-    has_both = there.any(axis=1) & here.any(axis=1)
-    longer = np.where(has_both, half / np.sin(np.maximum(half, 1e-150)), 1)
-    longer[half == 0] = 1
-    steps = there + arriving
+    mean = 0.5 * (there - np.einsum("eij,ej->ei", turns, here))
+    identity = np.asarray(np.eye(mean.shape[1]), like=mean)
+    bent = identity - np.einsum("eik,ejk->eij", overlaps, turns)
+    bent = 0.5 * (bent + bent.transpose(0, 2, 1))
+    weights = np.broadcast_to(_ARC, (len(mean), _N_TERMS))
+    if folded is not None:
+        weights = np.where(folded[:, None], _CREASE, _ARC)
+    weights = np.asarray(weights, like=mean)
+    steps = weights[:, -1:] * mean
+    for term in range(_N_TERMS - 2, -1, -1):
+        steps = weights[:, term, None] * mean + np.einsum("eij,ej->ei", bent, steps)
     # Opposite directions have no mean: the one at the tail is as good as any.
-    is_lost = np.linalg.norm(steps, axis=1) <= 1e-6 * lengths
+    is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
     steps[is_lost] = there[is_lost]
-    _stretch(steps, longer * lengths)
+    found = np.linalg.norm(steps, axis=1)
+    _stretch(steps, np.clip(found, lengths, _LONGEST * lengths))
     return steps

@@ -62,6 +62,8 @@ def renumber(connection: Connection, place: IntArray) -> Connection:
         graph.lengths,
         connection.rotations,
         connection.steps,
+        connection.coherence,
+        None if connection.points is None else connection.points[np.argsort(place)],
     )
 
 
@@ -80,9 +82,12 @@ def connection_from_edges(
     lengths: FloatArray,
     rotations: FloatArray,
     steps: FloatArray,
+    coherence: FloatArray | None,
+    points: FloatArray | None,
 ) -> Connection:
-    """Sort directed edges into a connection."""
+    """Sort directed edges into a connection; ``points`` are those of the sorted nodes."""
     order = np.argsort(tails * np.int64(n_points) + heads, kind="stable")
     indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
     graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
-    return Connection(graph, rotations[order], steps[order])
+    coherence = None if coherence is None else coherence[order]
+    return Connection(graph, rotations[order], steps[order], coherence, points)

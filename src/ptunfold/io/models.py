@@ -100,6 +100,9 @@ def geometry_to_arrays(geometry: Geometry) -> Arrays:
         "points": geometry.points,
         "shortcuts": geometry.shortcuts,
     }
+    for name in ("coherence", "points"):
+        if getattr(geometry.connection, name) is not None:
+            arrays[f"connection.{name}"] = getattr(geometry.connection, name)
     if geometry.frames.lift is not None:
         arrays["frames.lift"] = geometry.frames.lift
     if geometry.surface is not geometry.points:
@@ -121,7 +124,13 @@ def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
     return Geometry(
         graph,
         frames,
-        Connection(graph, arrays["connection.rotations"], arrays["connection.steps"]),
+        Connection(
+            graph,
+            arrays["connection.rotations"],
+            arrays["connection.steps"],
+            arrays.get("connection.coherence"),
+            arrays.get("connection.points"),
+        ),
         arrays["labels"],
         arrays["points"],
         arrays.get("surface", arrays["points"]),

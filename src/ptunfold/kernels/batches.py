@@ -17,6 +17,7 @@ from ptunfold.kernels.lanes import (
     improved,
     lowest,
     norm,
+    raise_to_chords,
     sharing,
 )
 
@@ -140,21 +141,28 @@ def shortest_paths(
 
 
 @njit(nogil=True, cache=True)
-def develop(indptr, indices, steps, rotations, sources, parents, visits, n_visits, ready, vectors):
+def develop(
+    indptr, indices, steps, rotations, lost, sources, parents, visits, n_visits, ready, vectors
+):
     """Unfold the shortest path from each node to each source into the tangent space of the node.
 
     ``vectors`` (n * d, LANES) becomes the source as seen from the node, ``ready`` (n,) the mask of
     lanes in which that is done. A node can be unfolded once its parent is, and a parent was
     visited before the node that it gave a label to: one pass over the visits is enough.
-    ``rotations`` is flat.
+    ``rotations`` is flat. ``lost`` is empty where everything is carried over every edge. Else it
+    holds two numbers an edge, the share that is not carried and 1, and ``vectors``
+    (n * (d + 2), LANES) have for each node two rows more: its length, and what was lost of the
+    lengths before.
     """
     dim = steps.shape[1]
+    is_whole = len(lost) == 0
+    height = dim if is_whole else dim + 2
     ready[:] = 0
     for lane in range(LANES):
         source = sources[lane]
         ready[source] |= np.int64(1) << lane
-        for row in range(dim):
-            vectors[source * dim + row, lane] = 0.0
+        for row in range(height):
+            vectors[source * height + row, lane] = 0.0
     n_unfolded = 0
     for node in range(len(ready)):
         n_unfolded += ready[node] == ALL_LANES
@@ -177,23 +185,28 @@ def develop(indptr, indices, steps, rotations, sources, parents, visits, n_visit
                     for row in range(dim):
                         combine(
                             vectors,
-                            node * dim + row,
+                            node * height + row,
                             steps[edge, row],
                             rotations,
                             (edge * dim + row) * dim,
-                            neighbor * dim,
+                            neighbor * height,
                             dim,
                             lanes,
                         )
+                    if not is_whole:
+                        before, own = neighbor * height + dim, node * height + dim
+                        combine(vectors, own + 1, 0.0, lost, 2 * edge, before, 2, lanes)
+                        norm(vectors, own, vectors, node * height, dim)
                     done |= lanes
             ready[node] = done
             n_unfolded += done == ALL_LANES
 
 
 @njit(nogil=True, cache=True)
-def new_batch(n_points, dim):
+def new_batch(n_points, height, n_axes):
     """Make the room that `batch_rows` works in, for one thread; it leaves it fit for more.
 
+    ``height`` is the number of rows of a node in `develop`, ``n_axes`` that of the coordinates.
     Compiled, because NumPy does not align arrays as vectors want them.
     """
     return (
@@ -204,10 +217,11 @@ def new_batch(n_points, dim):
         np.empty(n_points),
         np.empty((n_points, LANES)),
         np.empty((n_points, LANES), dtype=np.uint16),
-        np.empty((n_points * dim, LANES)),
+        np.empty((n_points * height, LANES)),
         np.empty(n_points, dtype=np.int64),
         np.empty(_VISITS_KEPT * n_points, dtype=np.int32),
         np.empty(LANES, dtype=np.int64),
+        np.empty((n_axes, LANES)),
     )
 
 
@@ -219,6 +233,8 @@ def batch_rows(
     back,
     steps,
     rotations,
+    lost,
+    points,
     start,
     stop,
     per_width,
@@ -233,15 +249,20 @@ def batch_rows(
 
     ``rows`` belong to the caller, from ``first_row`` of his matrix on: column c stands for the
     node ``position[c]``, and the rows of node s are ``owners[owned[s]:owned[s + 1]]``, more than
-    one if it has copies.
+    one if it has copies. No distance is below that between ``points`` (n, n_axes).
     """
     n_points = len(indptr) - 1
     dim = steps.shape[1]
-    first, after, before, bucket, key, labels, parents, vectors, ready, visits, sources = room
+    n_axes = points.shape[1]
+    flat_points = points.ravel()
+    is_whole = len(lost) == 0
+    first, after, before, bucket, key, labels, parents, vectors, ready, visits, sources, axes = room
     for batch in range(start, stop, LANES):
         n_sources = min(LANES, stop - batch)
         for lane in range(LANES):
             sources[lane] = batch + min(lane, n_sources - 1)
+            for axis in range(n_axes):
+                axes[axis, lane] = points[sources[lane], axis]
         n_visits = shortest_paths(
             indptr,
             indices,
@@ -263,6 +284,7 @@ def batch_rows(
             indices,
             steps,
             rotations,
+            lost,
             sources,
             parents,
             visits,
@@ -271,7 +293,14 @@ def batch_rows(
             vectors,
         )
         for node in range(n_points):
-            norm(labels, node, vectors, node * dim, dim)
+            if is_whole:
+                norm(labels, node, vectors, node * dim, dim)
+            else:
+                own = node * (dim + 2) + dim
+                # The last two numbers of ``lost`` are 1: the length, and what was lost before.
+                combine(vectors, own, 0.0, lost, len(lost) - 2, own, 2, ALL_LANES)
+                norm(labels, node, vectors, own, 1)
+            raise_to_chords(labels, node, flat_points, node * n_axes, axes, n_axes)
         for tile in range(0, len(position), _TILE):
             end = min(tile + _TILE, len(position))
             for lane in range(n_sources):

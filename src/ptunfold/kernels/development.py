@@ -9,38 +9,48 @@ from ptunfold.kernels.paths import forget_tree, grow_whole_tree, new_tree
 
 
 @njit(nogil=True, cache=True)
-def develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors):
+def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vectors, lost):
     """Unfold every path of the tree into the tangent space of its far end.
 
     ``vectors[u]`` becomes the root as seen from ``u``: the step to the parent plus what the parent
-    sees, turned into the frame of ``u``. No rotation has to be accumulated.
+    sees, turned into the frame of ``u``. No rotation has to be accumulated. Of what the parent
+    sees, the share ``kept`` (E,) is carried over the edge; the length of the rest adds up in
+    ``lost[u]``, and the distance is ‖vectors[u]‖ + lost[u].
     """
     dim = steps.shape[1]
     order, parent_edge = tree.order, tree.parent_edge
     for axis in range(dim):
         vectors[order[0], axis] = 0.0
+    lost[order[0]] = 0.0
     for position in range(1, n_settled):
         node = order[position]
         parent = tails[parent_edge[node]]
         edge = reverse[parent_edge[node]]
         for row in range(dim):
-            value = steps[edge, row]
+            value = 0.0
             for column in range(dim):
                 value += rotations[edge, row, column] * vectors[parent, column]
-            vectors[node, row] = value
+            vectors[node, row] = steps[edge, row] + kept[edge] * value
+        lost[node] = lost[parent]
+        if kept[edge] < 1:
+            lost[node] += (1 - kept[edge]) * _length(vectors, parent)
 
 
 @njit(nogil=True, cache=True)
-def develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward, outward, turns):
+def develop_both_ways(
+    tails, reverse, rotations, steps, kept, tree, n_settled, inward, outward, turns, lost
+):
     """Unfold every path of the tree from both ends, in one pass.
 
     ``inward[u]`` becomes the root as seen from ``u``, as in `develop_to_root`; ``outward[u]``
     becomes ``u`` as seen from the root (Algorithm 2, Eq. 4), ``turns[u]`` the product of the
-    rotations on the way, from the frame of ``u`` to that of the root.
+    rotations on the way, from the frame of ``u`` to that of the root. ``lost`` (n, 2) are the
+    lengths that were not carried on, of either.
     """
     dim = steps.shape[1]
     order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
+    lost[root, :] = 0.0
     for row in range(dim):
         inward[root, row] = 0.0
         outward[root, row] = 0.0
@@ -51,13 +61,19 @@ def develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward,
         edge = parent_edge[node]
         back = reverse[edge]
         parent = tails[edge]
+        keep = kept[edge]
+        lost[node, 0], lost[node, 1] = lost[parent, 0], lost[parent, 1]
+        if keep < 1:
+            lost[node, 0] += (1 - keep) * _length(inward, parent)
+            lost[node, 1] += (1 - keep) * _length(outward, parent)
         for row in range(dim):
-            here, there = steps[back, row], outward[parent, row]
+            here, there = 0.0, 0.0
             for inner in range(dim):
                 # The rotation of the way back is the transpose, and this one is at hand.
                 here += rotations[edge, inner, row] * inward[parent, inner]
                 there += turns[parent, row, inner] * steps[edge, inner]
-            inward[node, row], outward[node, row] = here, there
+            inward[node, row] = steps[back, row] + keep * here
+            outward[node, row] = keep * outward[parent, row] + there
             for column in range(dim):
                 turn = 0.0
                 for inner in range(dim):
@@ -66,16 +82,19 @@ def develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward,
 
 
 @njit(nogil=True, cache=True)
-def one_way_row(indptr, indices, lengths, tails, reverse, rotations, steps, source, row):
+def one_way_row(
+    indptr, indices, lengths, tails, reverse, rotations, steps, kept, points, source, row
+):
     """Fill ``row`` (n,) with ‖node → source‖, infinite where no path leads."""
     n_points = len(indptr) - 1
     tree = new_tree(n_points)
-    vectors = np.empty((n_points, steps.shape[1]))
+    vectors, lost = np.empty((n_points, steps.shape[1])), np.empty(n_points)
     n_settled, _ = grow_whole_tree(indptr, indices, lengths, source, tree)
-    develop_to_root(tails, reverse, rotations, steps, tree, n_settled, vectors)
+    develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vectors, lost)
     row[:] = np.inf
     for position in range(n_settled):
-        row[tree.order[position]] = _length(vectors, tree.order[position])
+        node = tree.order[position]
+        row[node] = max(_length(vectors, node) + lost[node], chord(points, source, node))
 
 
 @njit(nogil=True, cache=True)
@@ -87,26 +106,42 @@ def mean_row(
     reverse,
     rotations,
     steps,
+    kept,
+    points,
     source,
     tree,
     inward,
     outward,
     turns,
+    lost,
     row,
 ):
     """Fill ``row`` (n,) with the means of ‖node → source‖ and ‖source → node‖.
 
     Nodes that no path reaches get infinity. ``tree`` is new and left so; ``inward`` and
-    ``outward`` (n, d) and ``turns`` (n, d, d) are workspace.
+    ``outward`` (n, d), ``turns`` (n, d, d) and ``lost`` (n, 2) are workspace.
     """
     n_settled, size = grow_whole_tree(indptr, indices, lengths, source, tree)
-    develop_both_ways(tails, reverse, rotations, steps, tree, n_settled, inward, outward, turns)
+    develop_both_ways(
+        tails, reverse, rotations, steps, kept, tree, n_settled, inward, outward, turns, lost
+    )
     if n_settled < len(row):
         row[:] = np.inf
     for position in range(n_settled):
         node = tree.order[position]
-        row[node] = 0.5 * (_length(inward, node) + _length(outward, node))
+        here = _length(inward, node) + lost[node, 0]
+        there = _length(outward, node) + lost[node, 1]
+        row[node] = max(0.5 * (here + there), chord(points, source, node))
     forget_tree(tree, n_settled, size)
+
+
+@njit(nogil=True, cache=True)
+def chord(points, one, other):
+    """Measure the straight way between two of the points (n, n_axes)."""
+    total = 0.0
+    for axis in range(points.shape[1]):
+        total += (points[one, axis] - points[other, axis]) ** 2
+    return np.sqrt(total)
 
 
 @njit(nogil=True, cache=True)

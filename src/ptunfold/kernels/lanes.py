@@ -145,6 +145,40 @@ def combine(typing_context, rows, row, value, factors, offset, other, count, mas
 
 
 @intrinsic
+def raise_to_chords(typing_context, rows, row, values, offset, others, count):
+    """Raise ``rows[row]`` to the distance of ``values[offset:offset + count]`` from ``others``.
+
+    ``others`` (count, LANES) has the coordinates of a point in each lane.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, row, values, offset, others, count = args
+        numbers = context.make_array(signature.args[2])(context, builder, values).data
+        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
+        with cgutils.for_range(builder, count) as loop:
+            value = builder.load(builder.gep(numbers, [builder.add(offset, loop.index)]))
+            place = _pointer(context, builder, signature.args[4], others, loop.index)
+            apart = builder.fsub(_splat(builder, value), builder.load(place, align=8))
+            square = builder.fmul(apart, apart)
+            builder.store(builder.fadd(builder.load(total), square), total)
+        chord = builder.call(_root(builder), [builder.load(total)])
+        place = _pointer(context, builder, signature.args[0], rows, row)
+        current = builder.load(place, align=8)
+        is_below = builder.fcmp_ordered("<", current, chord)
+        builder.store(builder.select(is_below, chord, current), place, align=8)
+        return context.get_dummy_value()
+
+    integer = types.int64
+    return types.void(rows, integer, values, integer, others, integer), generate
+
+
+def _root(builder):
+    return cgutils.get_or_insert_function(
+        builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f64"
+    )
+
+
+@intrinsic
 def norm(typing_context, rows, row, others, other, count):
     """Set ``rows[row]`` to the root of the sum of squares of ``count`` rows from ``other`` on."""
 
@@ -157,11 +191,8 @@ def norm(typing_context, rows, row, others, other, count):
             entry = builder.load(place, align=8)
             square = builder.fmul(entry, entry)
             builder.store(builder.fadd(builder.load(total), square), total)
-        root = cgutils.get_or_insert_function(
-            builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f64"
-        )
         place = _pointer(context, builder, signature.args[0], rows, row)
-        builder.store(builder.call(root, [builder.load(total)]), place, align=8)
+        builder.store(builder.call(_root(builder), [builder.load(total)]), place, align=8)
         return context.get_dummy_value()
 
     return types.void(rows, types.int64, others, types.int64, types.int64), generate
