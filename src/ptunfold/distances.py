@@ -27,6 +27,7 @@ def geodesic_distances(
     tangent_center: str = "mean",
     step: str = "auto",
     denoise: int | str = "auto",
+    coherence: float | str = "auto",
     prune: str | None = "auto",
     disconnected: str = "bridge",
     search: str = "auto",
@@ -44,7 +45,7 @@ def geodesic_distances(
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
     n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, tangent_center, step,
-    denoise, prune, disconnected, search
+    denoise, coherence, prune, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -83,6 +84,8 @@ def geodesic_distances(
         search=search,
         tangent=tangent,
         denoise=denoise,
+        coherence=coherence,
+        may_shrink=False,
         prune=prune,
         n_jobs=n_jobs,
     )

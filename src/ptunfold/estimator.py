@@ -190,6 +190,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tangent_center: str = "mean",
         step: str = "auto",
         denoise: int | str = "auto",
+        coherence: float | str = "auto",
         prune: str | None = "auto",
         n_landmarks: Any = "auto",
         landmarks: str = "maxmin",
@@ -213,6 +214,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.tangent_center = tangent_center
         self.step = step
         self.denoise = denoise
+        self.coherence = coherence
         self.prune = prune
         self.n_landmarks = n_landmarks
         self.landmarks = landmarks
@@ -263,6 +265,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             search=self.search,
             tangent=self.tangent,
             denoise=self.denoise,
+            coherence=self.coherence,
+            may_shrink=self.intrinsic_dim is None,
             prune=self.prune,
             n_jobs=self.n_jobs,
         )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -14,19 +15,39 @@ from ptunfold.embedding.pieces import (
     share_of_landmarks,
 )
 from ptunfold.engines import Engine
+from ptunfold.geometry.coherence import with_coherence
 from ptunfold.geometry.components import resolve_components
-from ptunfold.geometry.connection import connect
+from ptunfold.geometry.connection import connect, leading_axes
+from ptunfold.geometry.creases import take_one_side
 from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.graph import build_graph, graph_from_matrix, subgraph
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
-from ptunfold.geometry.shortcuts import find_shortcuts, has_edges, without_edges
+from ptunfold.geometry.shortcuts import (
+    find_jumps,
+    find_shortcuts,
+    has_edges,
+    keep_to_sheet,
+    to_drop,
+    with_edges,
+    without_edges,
+)
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.geometry.texture import is_open, settle, texture_of
+from ptunfold.geometry.texture import (
+    Texture,
+    is_open,
+    settle,
+    texture_of,
+    was_noise,
+    with_dimension,
+    without_noise,
+)
 from ptunfold.geometry.widening import widen_graph
+from ptunfold.threads import single_threaded_blas
 from ptunfold.types import (
     Embedding,
     FloatArray,
+    Frames,
     Geometry,
     Graph,
     IntArray,
@@ -146,12 +167,37 @@ def lay_connection(
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
         points = points[order]
-    dim = settings.intrinsic_dim
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-    surface = points
-    graph, shortcuts = _graph(surface, settings, order, **how)
-    texture = texture_of(surface, graph, dim, n_jobs=n_jobs) if is_open(settings) else None
-    settings = settle(settings, texture, len(points))
+    with single_threaded_blas():
+        found = _graph(points, settings, order, **how)
+        if settings.may_shrink:
+            settings = with_dimension(settings, points, found[0], n_jobs=n_jobs)
+        texture = None
+        if is_open(settings):
+            texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+        decided = settle(settings, texture, len(points))
+        laid = _lay(points, *found, decided, texture, order, engine, **how)
+        if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
+            texture = without_noise(texture)
+            decided = settle(settings, texture, len(points))
+            laid = _lay(points, *found, decided, texture, order, engine, **how)
+    return laid
+
+
+def _lay(
+    points: FloatArray,
+    graph: Graph,
+    shortcuts: IntArray,
+    settings: Settings,
+    texture: Texture | None,
+    order: IntArray | None,
+    engine: Engine | None,
+    n_jobs: int | None,
+    progress: bool,
+) -> Geometry:
+    """Go from points and their graph to the connection, as it was settled."""
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    surface, dim = points, settings.intrinsic_dim
     # Surfaces are fitted in a robust way unless least squares were asked for.
     fit = "quadratic" if settings.tangent == "quadratic" else "robust"
     for _ in range(settings.denoise):
@@ -163,25 +209,50 @@ def lay_connection(
     if (labels < 0).any():
         graph = subgraph(graph, labels[graph.tails] >= 0)
     device = None if engine is None else engine.geometry(surface, settings)
-    frames = estimate_frames(
-        surface,
-        graph,
-        settings.tangent_neighbors,
-        dim,
-        tangent=settings.tangent,
-        tangent_center=settings.tangent_center,
-        bridged=whole,
-        names=order,
-        device=device,
-        **how,
-    )
+
+    def frames_on(graph: Graph, whole: Graph) -> Frames:
+        return estimate_frames(
+            surface,
+            graph,
+            settings.tangent_neighbors,
+            dim,
+            tangent=settings.tangent,
+            tangent_center=settings.tangent_center,
+            bridged=whole,
+            names=order,
+            device=device,
+            **how,
+        )
+
+    frames = frames_on(graph, whole)
+    if texture is not None and texture.kind == "smooth" and settings.step == "arc":
+        frames = take_one_side(surface, graph, frames, settings.tangent_neighbors, **how)
+        jumps = find_jumps(surface, graph, frames) if settings.is_pruned else shortcuts[:0]
+        if len(jumps):
+            graph, whole = (without_edges(one, *jumps.T) for one in (graph, whole))
+            frames = frames_on(graph, whole)
+            frames = take_one_side(surface, graph, frames, settings.tangent_neighbors, **how)
+            shortcuts = np.concatenate((shortcuts, jumps))
     if settings.n_wide:
         whole = widen_graph(surface, graph, frames, settings.n_wide, bridged=whole, **how)
-        if settings.is_pruned:  # what keeps to the sheet after all is no shortcut
+        if settings.is_pruned and len(shortcuts):  # what keeps to the sheet after all is none
+            keeps = keep_to_sheet(surface, frames, shortcuts)
+            whole = with_edges(surface, whole, shortcuts[keeps])
             shortcuts = shortcuts[~has_edges(whole, *shortcuts.T)]
     connection = connect(surface, whole, frames, settings.step, device=device, **how)
+    connection = replace(connection, points=leading_axes(surface))
+    if texture is None or texture.kind != "flat" or settings.coherence is not None:
+        connection = with_coherence(connection, settings.coherence, n_jobs=n_jobs)
     return Geometry(
-        whole, frames, connection, labels, points, surface, shortcuts, texture, order=order
+        connection.graph,
+        frames,
+        connection,
+        labels,
+        points,
+        surface,
+        shortcuts,
+        None if texture is None else texture.kind,
+        order=order,
     )
 
 
@@ -209,10 +280,11 @@ def _graph(
         graph = graph_from_matrix(settings.graph, len(points))
         if order is not None:
             graph = renumber_graph(graph, np.argsort(order))
-    tails, heads = find_shortcuts(graph, n_jobs=n_jobs, progress=progress)
+    found = np.column_stack(find_shortcuts(graph, n_jobs=n_jobs, progress=progress))
     if settings.is_pruned:
-        graph = without_edges(graph, tails, heads)
-    return graph, np.column_stack((tails, heads))
+        found = to_drop(graph, found)
+        graph = without_edges(graph, *found.T)
+    return graph, found
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:

@@ -105,6 +105,8 @@ class Frames:
         With quadratic tangents, the way from each point to the surface fitted around it.
     is_one_sided : (n_points,) bool, optional
         Points next to a crease, whose basis was taken from one side of it; none by default.
+    n_members : int
+        The number of points in a neighbourhood, where there are so many.
     """
 
     vectors: FloatArray
@@ -112,6 +114,7 @@ class Frames:
     residual: FloatArray
     lift: FloatArray | None = None
     is_one_sided: BoolArray | None = None
+    n_members: int = 0
 
     @property
     def intrinsic_dim(self) -> int:
@@ -317,6 +320,10 @@ class Settings:
         neighbours, if the data are curved; 0 for no more than it has.
     is_pruned : bool
         Whether shortcuts are dropped.
+    coherence : float, optional
+        How much is carried over every edge; as the data are by default.
+    may_shrink : bool
+        Whether fewer dimensions may be taken, if they hold the edges.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
     """
@@ -334,6 +341,8 @@ class Settings:
     denoise: int
     is_pruned: bool
     n_wide: int
+    coherence: float | None = None
+    may_shrink: bool = False
     denoise_neighbors: int = 0
 
 

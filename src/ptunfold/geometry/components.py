@@ -13,6 +13,7 @@ from ptunfold.types import FloatArray, Graph, IntArray
 from ptunfold.validation import DISCONNECTED, check_choice
 
 _MOST_SEARCHED_TOGETHER = 64
+_MOST_IN_PAIRS = 32  # components of which every two are joined
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
 
 
@@ -40,8 +41,8 @@ def resolve_components(
     graph : Graph
         The graph, with any number of components.
     disconnected : {"bridge", "error", "largest", "separate"}
-        Join the components by the shortest possible edges, refuse, keep only the largest, or keep
-        all of them apart.
+        Join every two components by the shortest possible edge, refuse, keep only the largest, or
+        keep all of them apart.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -88,13 +89,19 @@ def _listing(sizes: IntArray, most: int = 8) -> str:
 def _bridge(
     points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None
 ) -> tuple[Graph, FloatArray]:
-    """Join the components along their minimum spanning tree, by Borůvka's rounds.
+    """Join every two of the largest components, and the others by a minimum spanning tree.
 
-    Returns the graph with its bridges and the lengths of the bridges.
+    A tree alone would leave open what runs in a ring. It is found by Borůvka's rounds. Returns the
+    graph with its bridges and the lengths of the bridges.
     """
     once = graph.tails < graph.indices
-    tails, heads, lengths = graph.tails[once], graph.indices[once], graph.lengths[once]
-    n_edges = len(tails)
+    pairs = _closest_pairs(points, labels, n_jobs)
+    n_edges = once.sum()
+    tails = np.concatenate((graph.tails[once], pairs[:, 0]))
+    heads = np.concatenate((graph.indices[once], pairs[:, 1]))
+    lengths = np.concatenate((graph.lengths[once], edge_lengths(points, *pairs.T)))
+    graph = graph_from_edges(graph.n_points, tails, heads, lengths)
+    labels = component_labels(graph)
     while labels.max() > 0:
         ways_out = _shortest_ways_out(points, labels, n_jobs)
         tails = np.concatenate((tails, ways_out[:, 0]))
@@ -103,6 +110,18 @@ def _bridge(
         graph = graph_from_edges(graph.n_points, tails, heads, lengths)
         labels = component_labels(graph)
     return graph, lengths[n_edges:]
+
+
+def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
+    """Find the closest points of every two of the largest components, (n_pairs, 2)."""
+    members = [np.flatnonzero(labels == one) for one in range(min(labels.max() + 1, _MOST_IN_PAIRS))]
+    pairs = []
+    for place, ours in enumerate(members):
+        for theirs in members[:place]:  # the larger ones, which are searched
+            found = theirs[nearest(points[theirs], points[ours], 1, n_jobs)[:, 0]]
+            best = int(edge_lengths(points, ours, found).argmin())
+            pairs.append((ours[best], found[best]))
+    return np.array(pairs, dtype=np.int64)
 
 
 def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:

@@ -181,7 +181,7 @@ def estimate_frames(
             vectors, singular_values = vectors[nodes], singular_values[nodes]
             chosen, residual = nodes, residual[nodes]
     vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
-    return Frames(vectors, singular_values, residual, lift)
+    return Frames(vectors, singular_values, residual, lift, n_members=tangent_neighbors + 1)
 
 
 def fit_neighborhoods(

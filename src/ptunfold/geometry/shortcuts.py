@@ -5,10 +5,12 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.components import component_labels
-from ptunfold.geometry.graph import subgraph
+from ptunfold.geometry.graph import graph_from_edges, subgraph
+from ptunfold.geometry.neighbors import edge_lengths
 from ptunfold.kernels.detours import count_detours
+from ptunfold.kernels.edges import write_in_frames
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
 # in 999 of 1000 cases; edges between two windings of a noisy roll come in twos and threes.
@@ -16,6 +18,14 @@ _MOST_WAYS = 3
 _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
 _EDGES_TOGETHER = 4096
+# Few ways lead around an edge also where points are few, and there edges are long. Of the median
+# length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more; most
+# edges between the windings of noisy rolls, between faces or digits, less than 1.75.
+_LONGEST_DROPPED = 1.75
+# Of an edge's shadow to that which the angle between the planes at its ends lets expect: creases
+# have 0.8 and more.
+_JUMP = 0.5
+_ALONG, _ALIKE = 0.95, 0.9
 
 
 def find_shortcuts(
@@ -103,6 +113,65 @@ def find_shortcuts(
     labels = component_labels(without_edges(graph, tails, heads))
     is_cut = labels[tails] == labels[heads]
     return tails[is_cut], heads[is_cut]
+
+
+def to_drop(graph: Graph, shortcuts: IntArray) -> IntArray:
+    """Choose the shortcuts (n_shortcuts, 2) that are dropped: those no longer than most edges.
+
+    A long edge with few ways around it may just as well join what belongs together, where points
+    are few; without it a ring would come open.
+    """
+    places, _ = _find_edges(graph, *shortcuts.T)
+    return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]
+
+
+def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
+    """Find edges that leave one sheet for another, by the tangent planes of both, (n_jumps, 2).
+
+    Where a sheet is bent, an edge rises above the tangent planes at its ends, by half of the angle
+    between them. Where the planes are parallel and the edge rises all the same, it leads to
+    another sheet. Edges that alone hold parts of the graph together are none.
+    """
+    edges = np.flatnonzero(graph.tails < graph.indices)
+    overlaps, shadows = _edges_in_planes(points, frames, graph.tails[edges], graph.indices[edges])
+    is_steep = shadows < _JUMP
+    edges, shadows = edges[is_steep], shadows[is_steep]
+    cosines = np.linalg.svd(overlaps[is_steep], compute_uv=False).min(axis=1, initial=1)
+    is_jump = shadows < _JUMP * np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
+    tails, heads = (ends[edges[is_jump]].astype(np.int64) for ends in (graph.tails, graph.indices))
+    labels = component_labels(without_edges(graph, tails, heads))
+    is_cut = labels[tails] == labels[heads]
+    return np.column_stack((tails[is_cut], heads[is_cut]))
+
+
+def keep_to_sheet(points: FloatArray, frames: Frames, edges: IntArray) -> BoolArray:
+    """Tell which of the edges (n_edges, 2) run along tangent planes that are nearly the same."""
+    overlaps, shadows = _edges_in_planes(points, frames, *edges.T)
+    cosines = np.linalg.svd(overlaps, compute_uv=False).min(axis=1, initial=1)
+    return (shadows >= _ALONG) & (cosines >= _ALIKE)
+
+
+def _edges_in_planes(
+    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return the overlaps of the frames at both ends, and the smaller shadow of unit edges."""
+    n_edges, dim = len(tails), frames.intrinsic_dim
+    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
+    there, here = np.empty((2, n_edges, dim))
+    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
+    shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
+    return overlaps, np.divide(shadow, lengths, out=np.ones(n_edges), where=lengths > 0)
+
+
+def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
+    """Return the graph with more edges (n_edges, 2), of their lengths in space."""
+    once = graph.tails < graph.indices
+    return graph_from_edges(
+        graph.n_points,
+        np.concatenate((graph.tails[once], edges[:, 0])),
+        np.concatenate((graph.indices[once], edges[:, 1])),
+        np.concatenate((graph.lengths[once], edge_lengths(points, *edges.T))),
+    )
 
 
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.types import FloatArray, Frames, Graph, Settings
+from ptunfold.types import FloatArray, Frames, Geometry, Graph, IntArray, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
 _SAMPLE = 150
@@ -16,9 +16,6 @@ _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
 _MUCH = 0.1  # of the data is bent: they are not flat
-# What surfaces leave over of planes' misfit: up to 0.04 on most clean sets and 0.25 on a thin
-# sample of steep hills, where they still pay; 0.8 where it is too thin for any surface.
-_WELL_FITTED = 0.4
 # So little may be noise or not: there is nothing to gain from knowing.
 _LITTLE = 0.05
 # Of misfit with few neighbours to that with many: up to 0.58 on clean data, 0.9 or more with noise.
@@ -27,14 +24,44 @@ _NOISY = 0.6
 # dealt with, 0.58 and more on images, tables and volumes; noise loses as neighbourhoods grow.
 _THIN, _THINNER = 0.55, 0.9
 _STRONG = 0.25
+# Of the edges, what lies in the tangent planes of a sheet: 0.93 and more without noise, 0.78 and
+# more with noise that can be dealt with; up to 0.72 on images, tables and volumes.
+_EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
+# So much of the edges along lines: a curve, of which planes would follow the curvature.
+_ALONG = 0.9
+# What transport has to be after denoising, if it was noise, and how far points may have moved, as
+# part of their extent: 0.02 to 0.12 on noisy sheets, 0.2 to 0.7 on tables that are none.
+_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.15
 _DENOISE_ROUNDS = 3
 # For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
 _DENOISE_NEIGHBORS, _IN_STRONG_NOISE = 8, 14
+# So many neighbourhoods have to fit into the data: where a surface is fitted to a large part of
+# them, their shape goes with the noise.
+_LEAST_NEIGHBORHOODS = 8
 # For each coefficient of a surface. Measured: on thin samples fewer are better.
 _NEIGHBORS, _NEIGHBORS_IN_NOISE = 3, 8
 
 
-def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> str:
+@dataclass(frozen=True)
+class Texture:
+    """What data are like at the scale of a neighbourhood.
+
+    Attributes
+    ----------
+    kind : {"flat", "smooth", "noisy", "very noisy", "rough"}
+        Flat: planes fit. Smooth: they fit nearly, or surfaces do. Noisy: a sheet with noise, very
+        noisy if large neighbourhoods are still a quarter as thick as wide. Rough: neither, because
+        the data have more dimensions than were asked for, or none.
+    explained : float
+        The share of the edges, by their squared lengths, that lies in tangent planes; the median
+        over points.
+    """
+
+    kind: str
+    explained: float
+
+
+def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
     """Tell flat, smooth, noisy and rough data apart.
 
     Planes and quadratic surfaces are fitted to neighbourhoods of some points, small and large.
@@ -53,30 +80,25 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
-    Returns
-    -------
-    texture : {"flat", "smooth", "noisy", "very noisy", "rough"}
-        Flat: planes fit. Smooth: surfaces fit. Noisy: a sheet with noise, very noisy if large
-        neighbourhoods are still a quarter as thick as wide. Rough: neither, because the data are
-        thinly sampled, or of more dimensions than ``dim``.
-
     Examples
     --------
+    >>> import numpy as np
     >>> from ptunfold import build_graph
     >>> from ptunfold.datasets import swiss_roll
     >>> for noise in (0, 0.002):
     ...     points = swiss_roll(1000, noise=noise).points
-    ...     print(texture_of(points, build_graph(points), 2))
+    ...     print(texture_of(points, build_graph(points), 2).kind)
     smooth
     noisy
+    >>> points = np.random.default_rng(0).normal(size=(1000, 10))
+    >>> texture = texture_of(points, build_graph(points), 2)
+    >>> print(texture.kind, round(texture.explained, 1))
+    rough 0.4
     """
     n_points, n_features = points.shape
     if n_features == dim:
-        return "flat"
-    # A sample that does not depend on the order of the points: by their distance from the middle.
-    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
-    quantiles = np.linspace(0, n_points - 1, min(_SAMPLE, n_points)).astype(np.int64)
-    nodes = np.argsort(from_middle, kind="stable")[quantiles]
+        return Texture("flat", 1.0)
+    nodes = _sample(points)
 
     def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> Frames:
         return estimate_frames(
@@ -93,22 +115,104 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_near = plane_neighbors(dim, n_points)
     few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
     planes = look(n_near)
+    explained = float(np.median(_explained(points, graph, planes, nodes)))
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
     is_bent = planes.residual >= _FLAT * widths
     if is_bent.mean() < _MUCH:
-        return "flat"
+        return Texture("flat", explained)
+    clean = "smooth" if explained >= _EXPLAINED else "rough"
     if many >= n_points:
-        return "rough"
+        return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
-    plane, small, large = (
-        np.median(look(*how).residual) for how in ((few,), (few, "quadratic"), (many, "quadratic"))
-    )
+    plane, small = (np.median(look(*how).residual) for how in ((few,), (few, "quadratic")))
+    wide = look(many, "quadratic")
+    large = np.median(wide.residual)
     if small <= _NOISY * large or small <= _LITTLE * plane:
-        return "smooth" if small <= _WELL_FITTED * plane else "rough"
+        return Texture(clean, explained)
     thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
-    if thin >= max(_THIN, _THINNER * thick):
-        return "rough"
-    return "noisy" if thin < _STRONG else "very noisy"
+    is_thin = thin < max(_THIN, _THINNER * thick)
+    # Noise in many directions is thick at any width, but its share falls as the width grows.
+    if not is_thin and explained < _EXPLAINED:
+        widest = _IN_STRONG_NOISE * n_coefficients(dim)
+        if widest < n_points:
+            is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
+    # Creases are no noise: between them planes explain everything.
+    if not is_thin or (thin >= _STRONG and explained >= _WELL_EXPLAINED):
+        return Texture(clean, explained)
+    return Texture("noisy" if thin < _STRONG else "very noisy", explained)
+
+
+def without_noise(texture: Texture) -> Texture:
+    """Return what data are that looked noisy and are not."""
+    return replace(texture, kind="smooth" if texture.explained >= _EXPLAINED else "rough")
+
+
+def was_noise(geometry: Geometry) -> bool:
+    """Tell whether it was noise that denoising took away.
+
+    Then the points have moved by a small part of their extent, and transport along what is left is
+    coherent.
+    """
+    moved, extent = (
+        np.square(offsets, dtype=np.float64).sum()
+        for offsets in (
+            geometry.surface - geometry.points,
+            geometry.points - geometry.points.mean(axis=0),
+        )
+    )
+    kept, explained = geometry.connection.coherence, geometry.connection.explained
+    is_coherent = kept is None or kept.mean() >= _COHERENT
+    is_sheet = explained is None or np.median(explained) >= _SHEET
+    return bool(is_coherent and is_sheet and moved <= _LONGEST_WAY**2 * extent)
+
+
+def with_dimension(
+    settings: Settings, points: FloatArray, graph: Graph, *, n_jobs: int | None = None
+) -> Settings:
+    """Take the least number of dimensions, up to that in ``settings``, that holds the edges.
+
+    A curve that is unfolded in two dimensions winds up, because the plane around a point follows
+    its curvature.
+    """
+    nodes, dim = _sample(points), settings.intrinsic_dim
+    for fewer in range(1, dim):
+        n_near = plane_neighbors(fewer, len(points))
+        frames = estimate_frames(
+            points, graph, n_near, fewer, nodes=nodes, must_span=False, n_jobs=n_jobs
+        )
+        if np.median(_explained(points, graph, frames, nodes)) >= _ALONG:
+            return replace(
+                settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim
+            )
+    return settings
+
+
+def _sample(points: FloatArray) -> IntArray:
+    """Choose some points, whatever their order: by their distance from the middle."""
+    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
+    quantiles = np.linspace(0, len(points) - 1, min(_SAMPLE, len(points))).astype(np.int64)
+    return np.argsort(from_middle, kind="stable")[quantiles]
+
+
+def _explained(
+    points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray
+) -> FloatArray:
+    """Measure the share of the edges at ``nodes`` that lies in their frames, (n_nodes,)."""
+    shares = np.ones(len(nodes))
+    for place, node in enumerate(nodes):
+        heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+        offsets = points[heads].astype(np.float64) - points[node]
+        whole = np.square(offsets).sum()
+        if whole > 0:
+            shares[place] = np.square(offsets @ frames.vectors[place]).sum() / whole
+    return shares
+
+
+def _share(frames: Frames) -> float:
+    """Measure the share of neighbourhoods that lies along their frames or surfaces."""
+    along = np.square(frames.singular_values).sum(axis=1)
+    off = np.square(frames.residual) * frames.n_members
+    return float(np.median(along / np.maximum(along + off, np.finfo(float).tiny)))
 
 
 def _thickness(frames: Frames) -> float:
@@ -123,7 +227,7 @@ def is_open(settings: Settings) -> bool:
     return is_auto or settings.n_wide > 0
 
 
-def settle(settings: Settings, texture: str | None, n_points: int) -> Settings:
+def settle(settings: Settings, texture: Texture | None, n_points: int) -> Settings:
     """Fill in what is left to the data.
 
     ======  =====================================  =========  =====  =======
@@ -139,33 +243,39 @@ def settle(settings: Settings, texture: str | None, n_points: int) -> Settings:
     ----------
     settings : Settings
         As they were checked.
-    texture : {"flat", "smooth", "noisy", "very noisy", "rough"} or None
+    texture : Texture or None
         What the data are like. Where they are very noisy, more neighbours take part in denoising.
     n_points : int
         The number of points.
     """
-    dim, is_noisy = settings.intrinsic_dim, texture in ("noisy", "very noisy")
-    is_curved = texture == "smooth" or is_noisy
+    kind = None if texture is None else texture.kind
+    dim = settings.intrinsic_dim
+    share = _IN_STRONG_NOISE if kind == "very noisy" else _DENOISE_NEIGHBORS
+    n_denoise = share * n_coefficients(dim)
+    is_noisy = kind in ("noisy", "very noisy")
+    is_curved = kind == "smooth" or is_noisy
     tangent, step, denoise = settings.tangent, settings.step, settings.denoise
     n_near = settings.tangent_neighbors
     if tangent == "auto":
         tangent = "robust" if is_noisy else "quadratic" if is_curved else "pca"
-        if 0 < n_near < 2 * n_coefficients(dim) - 1:  # too few for a surface
+        # Too few for a surface.
+        if 0 < n_near < 2 * n_coefficients(dim) - 1 or n_points < 2 * n_coefficients(dim):
             tangent = "pca"
     if step == "auto":
         step = "arc" if is_curved else "chord"
     if denoise < 0:
         denoise = _DENOISE_ROUNDS if is_noisy else 0
+        if n_points < _LEAST_NEIGHBORHOODS * n_denoise:
+            denoise = 0
     if n_near == 0:
         n_near = plane_neighbors(dim, n_points)
         if tangent in SURFACES:
             share = _NEIGHBORS_IN_NOISE if is_noisy else _NEIGHBORS
             n_near = max(share * n_coefficients(dim), n_near)
         n_near = min(n_near, n_points - 1)
-    share = _IN_STRONG_NOISE if texture == "very noisy" else _DENOISE_NEIGHBORS
     return replace(
         settings,
-        denoise_neighbors=min(share * n_coefficients(dim), n_points - 1),
+        denoise_neighbors=min(n_denoise, n_points - 1),
         tangent=tangent,
         step=step,
         denoise=denoise,

@@ -35,6 +35,8 @@ from ptunfold.validation.values import (
 # falls with them, the time of a fit grows by a third. With many points the memory matters more.
 _WIDE = 12
 _MOST_WIDE = 200_000
+# A fifteenth of the points, from 5 on: of a loop of 72 views, ten neighbours would span a seventh.
+_NEIGHBORS, _FEWEST_NEIGHBORS, _POINTS_A_NEIGHBOR = 10, 5, 15
 
 
 def check_settings(
@@ -50,6 +52,8 @@ def check_settings(
     tangent_center: str,
     step: str,
     denoise: int | str,
+    coherence: float | str,
+    may_shrink: bool,
     prune: str | None,
     disconnected: str,
     search: str,
@@ -74,6 +78,12 @@ def check_settings(
         raise ValueError(
             f'denoise={denoise!r} is not known; pass how often, 0 for never, or "auto"'
         )
+    is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
+    if not _is_auto(coherence) and not (is_share and 0 <= float(coherence) <= 1):
+        raise ValueError(
+            f"coherence={coherence!r} is not known; pass a number from 0, for lengths along the "
+            'graph, to 1, for all that transport says, or "auto"'
+        )
     check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
@@ -88,7 +98,8 @@ def check_settings(
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
     n_wide = 0
     if _is_auto(n_neighbors):
-        n_neighbors = min(10, n_points - 1)
+        n_neighbors = max(_FEWEST_NEIGHBORS, min(_NEIGHBORS, n_points // _POINTS_A_NEIGHBOR))
+        n_neighbors = min(n_neighbors, n_points - 1)
         if _is_kind(graph, "knn") and radius is None and n_points <= _MOST_WIDE:
             n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
@@ -111,6 +122,8 @@ def check_settings(
         denoise=-1 if isinstance(denoise, str) else denoise,
         is_pruned=prune == "shortcuts" or (prune == "auto" and _is_kind(graph, "knn")),
         n_wide=n_wide,
+        coherence=None if isinstance(coherence, str) else float(coherence),
+        may_shrink=may_shrink,
     )
 
 
