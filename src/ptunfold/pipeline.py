@@ -28,11 +28,12 @@ from ptunfold.geometry.shortcuts import (
     find_shortcuts,
     has_edges,
     keep_to_sheet,
-    to_drop,
+    short_ones,
     with_edges,
     without_edges,
 )
 from ptunfold.geometry.span import span_coordinates
+from ptunfold.geometry.spectrum import is_flatter
 from ptunfold.geometry.texture import (
     Texture,
     is_open,
@@ -54,6 +55,7 @@ from ptunfold.types import (
     LandmarkPlan,
     Settings,
 )
+from ptunfold.validation import FEWEST_NEIGHBORS
 
 
 def unfold(
@@ -169,18 +171,25 @@ def lay_connection(
         points = points[order]
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     with single_threaded_blas():
-        found = _graph(points, settings, order, **how)
+        found = _graph(points, settings, order, is_sheet=True, **how)
         if settings.may_shrink:
             settings = with_dimension(settings, points, found[0], n_jobs=n_jobs)
         texture = None
         if is_open(settings):
             texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+            if not texture.is_sheet:
+                found = _graph(points, settings, order, is_sheet=False, **how)
         decided = settle(settings, texture, len(points))
         laid = _lay(points, *found, decided, texture, order, engine, **how)
         if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
             texture = without_noise(texture)
             decided = settle(settings, texture, len(points))
             laid = _lay(points, *found, decided, texture, order, engine, **how)
+        if texture is not None and texture.kind == "rough" and decided.may_thin:
+            fewer = replace(decided, n_neighbors=FEWEST_NEIGHBORS)
+            thinner = _graph(points, fewer, order, is_sheet=False, **how)
+            if is_flatter(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
+                laid = _lay(points, *thinner, fewer, texture, order, engine, **how)
     return laid
 
 
@@ -204,7 +213,8 @@ def _lay(
         surface = move_to_surface(
             surface, graph, settings.denoise_neighbors, dim, tangent=fit, **how
         )
-        graph, shortcuts = _graph(surface, settings, order, **how)
+        is_sheet = texture is None or texture.is_sheet
+        graph, shortcuts = _graph(surface, settings, order, is_sheet=is_sheet, **how)
     whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
     if (labels < 0).any():
         graph = subgraph(graph, labels[graph.tails] >= 0)
@@ -260,12 +270,15 @@ def _graph(
     points: FloatArray,
     settings: Settings,
     order: IntArray | None,
+    *,
+    is_sheet: bool,
     n_jobs: int | None,
     progress: bool,
 ) -> tuple[Graph, IntArray]:
     """Build the graph, or take the caller's, and find its shortcuts.
 
-    Returns the graph, without its shortcuts if they are to be dropped, and these.
+    Returns the graph, without its shortcuts if they are to be dropped, and these; the long ones
+    only if the data are a sheet.
     """
     if isinstance(settings.graph, str):
         graph = build_graph(
@@ -282,7 +295,8 @@ def _graph(
             graph = renumber_graph(graph, np.argsort(order))
     found = np.column_stack(find_shortcuts(graph, n_jobs=n_jobs, progress=progress))
     if settings.is_pruned:
-        found = to_drop(graph, found)
+        if not is_sheet:
+            found = short_ones(graph, found)
         graph = without_edges(graph, *found.T)
     return graph, found
 

@@ -324,6 +324,8 @@ class Settings:
         How much is carried over every edge; as the data are by default.
     may_shrink : bool
         Whether fewer dimensions may be taken, if they hold the edges.
+    may_thin : bool
+        Whether fewer neighbours may be taken, if lengths along that graph fit better.
     graph : str or sparse matrix
         The kind of graph, or the edge lengths of one.
     """
@@ -343,6 +345,7 @@ class Settings:
     n_wide: int
     coherence: float | None = None
     may_shrink: bool = False
+    may_thin: bool = False
     denoise_neighbors: int = 0
 
 

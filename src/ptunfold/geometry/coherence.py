@@ -34,7 +34,8 @@ def with_coherence(
     about a triangle an edge. Turned at random, unfolded paths curl up and distances come out too
     short, by the more the longer the path. So with the mean square ω² of the turns around the
     triangles at an edge, the share exp(-ω²/β) is carried on; beyond a length of β/ω² edges paths
-    are taken for straight. Tangent planes that hold little of the edges say nothing, even if they
+    are taken for straight. A curvature that is the same everywhere does no harm, because paths
+    stray to either side; its turns are left out of ω. Tangent planes that hold little of the edges say nothing, even if they
     agree with each other; nothing is carried where they explain less than three quarters.
 
     Parameters
@@ -69,7 +70,7 @@ def with_coherence(
     if coherence is not None:
         found = None if coherence == 1 else np.full(graph.n_edges, float(coherence))
         return replace(connection, coherence=found)
-    turned = 2 * _turns(connection, n_jobs)
+    turned = _turns(connection, n_jobs)
     shares = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / _TURN)
     if connection.explained is not None:
         least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
@@ -81,9 +82,9 @@ def with_coherence(
 
 
 def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
-    """Measure 1 - cos of the turn around the triangles of each edge, (n_edges,)."""
+    """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
     graph = connection.graph
-    turns, reverse = np.empty(graph.n_edges), graph.reverse
+    sums, reverse = np.empty((graph.n_edges, 4)), graph.reverse
 
     def handle(nodes: slice) -> None:
         turn_around_triangles(
@@ -91,19 +92,26 @@ def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
             graph.indices,
             reverse,
             connection.rotations,
+            connection.steps,
             nodes.start,
             nodes.stop,
-            turns,
+            sums,
         )
 
     run_blocks(handle, cut(graph.n_points, max(512, graph.n_points // 64)), n_jobs=n_jobs)
+    turns, along, areas, counts = sums.T
+    has_area = areas > 0
+    if has_area.any():
+        curvature = np.median(along[has_area] / areas[has_area])
+        turns = np.minimum(turns, turns - 2 * curvature * along + curvature**2 * areas)
     # An edge without a triangle fares like those around it.
-    is_lost = np.isnan(turns)
+    is_lost = counts == 0
     if is_lost.any():
         known = np.flatnonzero(~is_lost)
         total = np.bincount(graph.tails[known], turns[known], minlength=graph.n_points)
         count = np.bincount(graph.tails[known], minlength=graph.n_points)
         tails, heads = graph.tails[is_lost], graph.indices[is_lost]
         around = count[tails] + count[heads]
+        turns = turns.copy()
         turns[is_lost] = (total[tails] + total[heads]) / np.maximum(around, 1)
-    return turns
+    return np.maximum(turns, 0)

@@ -114,7 +114,9 @@ def _bridge(
 
 def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
     """Find the closest points of every two of the largest components, (n_pairs, 2)."""
-    members = [np.flatnonzero(labels == one) for one in range(min(labels.max() + 1, _MOST_IN_PAIRS))]
+    members = [
+        np.flatnonzero(labels == one) for one in range(min(labels.max() + 1, _MOST_IN_PAIRS))
+    ]
     pairs = []
     for place, ours in enumerate(members):
         for theirs in members[:place]:  # the larger ones, which are searched

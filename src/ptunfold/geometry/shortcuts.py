@@ -115,11 +115,11 @@ def find_shortcuts(
     return tails[is_cut], heads[is_cut]
 
 
-def to_drop(graph: Graph, shortcuts: IntArray) -> IntArray:
-    """Choose the shortcuts (n_shortcuts, 2) that are dropped: those no longer than most edges.
+def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
+    """Choose the shortcuts (n_shortcuts, 2) that are no longer than most edges.
 
-    A long edge with few ways around it may just as well join what belongs together, where points
-    are few; without it a ring would come open.
+    Where data are no sheet, a long edge with few ways around it may just as well join what belongs
+    together, where points are few; without it a ring would come open.
     """
     places, _ = _find_edges(graph, *shortcuts.T)
     return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]

@@ -25,7 +25,8 @@ _NOISY = 0.6
 _THIN, _THINNER = 0.55, 0.9
 _STRONG = 0.25
 # Of the edges, what lies in the tangent planes of a sheet: 0.93 and more without noise, 0.78 and
-# more with noise that can be dealt with; up to 0.72 on images, tables and volumes.
+# more with noise that can be dealt with; up to 0.72 on most images, tables and volumes, up to 0.88
+# on loops of images, whose planes follow their curvature.
 _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
 # So much of the edges along lines: a curve, of which planes would follow the curvature.
 _ALONG = 0.9
@@ -59,6 +60,11 @@ class Texture:
 
     kind: str
     explained: float
+
+    @property
+    def is_sheet(self) -> bool:
+        """Whether tangent planes explain the data, apart from noise."""
+        return self.explained >= _EXPLAINED
 
 
 def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
@@ -120,7 +126,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     is_bent = planes.residual >= _FLAT * widths
     if is_bent.mean() < _MUCH:
         return Texture("flat", explained)
-    clean = "smooth" if explained >= _EXPLAINED else "rough"
+    clean = "smooth" if explained >= _WELL_EXPLAINED else "rough"
     if many >= n_points:
         return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
@@ -144,7 +150,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
 
 def without_noise(texture: Texture) -> Texture:
     """Return what data are that looked noisy and are not."""
-    return replace(texture, kind="smooth" if texture.explained >= _EXPLAINED else "rough")
+    return replace(texture, kind="smooth" if texture.explained >= _WELL_EXPLAINED else "rough")
 
 
 def was_noise(geometry: Geometry) -> bool:
@@ -181,9 +187,7 @@ def with_dimension(
             points, graph, n_near, fewer, nodes=nodes, must_span=False, n_jobs=n_jobs
         )
         if np.median(_explained(points, graph, frames, nodes)) >= _ALONG:
-            return replace(
-                settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim
-            )
+            return replace(settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim)
     return settings
 
 
@@ -194,9 +198,7 @@ def _sample(points: FloatArray) -> IntArray:
     return np.argsort(from_middle, kind="stable")[quantiles]
 
 
-def _explained(
-    points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray
-) -> FloatArray:
+def _explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> FloatArray:
     """Measure the share of the edges at ``nodes`` that lies in their frames, (n_nodes,)."""
     shares = np.ones(len(nodes))
     for place, node in enumerate(nodes):

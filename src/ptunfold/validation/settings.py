@@ -36,7 +36,7 @@ from ptunfold.validation.values import (
 _WIDE = 12
 _MOST_WIDE = 200_000
 # A fifteenth of the points, from 5 on: of a loop of 72 views, ten neighbours would span a seventh.
-_NEIGHBORS, _FEWEST_NEIGHBORS, _POINTS_A_NEIGHBOR = 10, 5, 15
+_NEIGHBORS, FEWEST_NEIGHBORS, _POINTS_A_NEIGHBOR = 10, 5, 15
 
 
 def check_settings(
@@ -96,10 +96,11 @@ def check_settings(
     if is_count and denoise:
         _check_surface("the number of other points,", n_points - 1, intrinsic_dim)
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
-    n_wide = 0
+    n_wide, may_thin = 0, False
     if _is_auto(n_neighbors):
-        n_neighbors = max(_FEWEST_NEIGHBORS, min(_NEIGHBORS, n_points // _POINTS_A_NEIGHBOR))
+        n_neighbors = max(FEWEST_NEIGHBORS, min(_NEIGHBORS, n_points // _POINTS_A_NEIGHBOR))
         n_neighbors = min(n_neighbors, n_points - 1)
+        may_thin = n_neighbors > FEWEST_NEIGHBORS and _is_kind(graph, "knn")
         if _is_kind(graph, "knn") and radius is None and n_points <= _MOST_WIDE:
             n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
@@ -124,6 +125,7 @@ def check_settings(
         n_wide=n_wide,
         coherence=None if isinstance(coherence, str) else float(coherence),
         may_shrink=may_shrink,
+        may_thin=may_thin,
     )
 
 
