@@ -33,7 +33,7 @@ from ptunfold.geometry.shortcuts import (
     without_edges,
 )
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.geometry.spectrum import is_flatter
+from ptunfold.geometry.spectrum import fewer_neighbors, is_truer
 from ptunfold.geometry.texture import (
     Texture,
     is_open,
@@ -55,7 +55,6 @@ from ptunfold.types import (
     LandmarkPlan,
     Settings,
 )
-from ptunfold.validation import FEWEST_NEIGHBORS
 
 
 def unfold(
@@ -186,9 +185,9 @@ def lay_connection(
             decided = settle(settings, texture, len(points))
             laid = _lay(points, *found, decided, texture, order, engine, **how)
         if texture is not None and texture.kind == "rough" and decided.may_thin:
-            fewer = replace(decided, n_neighbors=FEWEST_NEIGHBORS)
+            fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
             thinner = _graph(points, fewer, order, is_sheet=False, **how)
-            if is_flatter(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
+            if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
                 laid = _lay(points, *thinner, fewer, texture, order, engine, **how)
     return laid
 

@@ -14,6 +14,9 @@ from ptunfold.types import Connection, FloatArray
 # a triangle; measured on 26 surfaces with known geodesics, where anything from a third to three
 # times as much is nearly as good.
 _TURN = 0.003  # radians squared
+# In more than two dimensions paths along the graph are longer, by a quarter in six, and the more is
+# lost with what is not carried on: it grows with this power of half the dimension.
+_BY_DIMENSION = 3
 # Turned this little, a vector would be carried on for more than a hundred edges, farther than paths
 # go; constant curvature alone does that on a few hundred points.
 _LITTLE_TURN = 3e-5
@@ -71,7 +74,8 @@ def with_coherence(
         found = None if coherence == 1 else np.full(graph.n_edges, float(coherence))
         return replace(connection, coherence=found)
     turned = _turns(connection, n_jobs)
-    shares = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / _TURN)
+    allowed = _TURN * (connection.intrinsic_dim / 2) ** _BY_DIMENSION
+    shares = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / allowed)
     if connection.explained is not None:
         least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
         reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED

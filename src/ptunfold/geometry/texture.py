@@ -138,7 +138,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
     is_thin = thin < max(_THIN, _THINNER * thick)
     # Noise in many directions is thick at any width, but its share falls as the width grows.
-    if not is_thin and explained < _EXPLAINED:
+    if not is_thin and explained < _WELL_EXPLAINED:
         widest = _IN_STRONG_NOISE * n_coefficients(dim)
         if widest < n_points:
             is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))

@@ -3,7 +3,6 @@
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings, check_same_size
 from ptunfold.validation.points import as_points, check_new_points, check_places, check_points
 from ptunfold.validation.settings import (
-    FEWEST_NEIGHBORS,
     check_landmarks,
     check_n_components,
     check_settings,
@@ -31,7 +30,6 @@ from ptunfold.validation.values import (
 
 __all__ = [
     "DISCONNECTED",
-    "FEWEST_NEIGHBORS",
     "GRAPH_KINDS",
     "LANDMARKS",
     "MDS",

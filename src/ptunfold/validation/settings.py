@@ -35,8 +35,7 @@ from ptunfold.validation.values import (
 # falls with them, the time of a fit grows by a third. With many points the memory matters more.
 _WIDE = 12
 _MOST_WIDE = 200_000
-# A fifteenth of the points, from 5 on: of a loop of 72 views, ten neighbours would span a seventh.
-_NEIGHBORS, FEWEST_NEIGHBORS, _POINTS_A_NEIGHBOR = 10, 5, 15
+_NEIGHBORS = 10
 
 
 def check_settings(
@@ -98,9 +97,8 @@ def check_settings(
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
     n_wide, may_thin = 0, False
     if _is_auto(n_neighbors):
-        n_neighbors = max(FEWEST_NEIGHBORS, min(_NEIGHBORS, n_points // _POINTS_A_NEIGHBOR))
-        n_neighbors = min(n_neighbors, n_points - 1)
-        may_thin = n_neighbors > FEWEST_NEIGHBORS and _is_kind(graph, "knn")
+        n_neighbors = min(_NEIGHBORS, n_points - 1)
+        may_thin = _is_kind(graph, "knn")
         if _is_kind(graph, "knn") and radius is None and n_points <= _MOST_WIDE:
             n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
