@@ -90,7 +90,16 @@ def development(dim, rng, folder):
 
     def develop(module):
         return lambda: module.develop(
-            *edges, connection.steps, turns, lost, sources, parents, visits, n_visits, ready, vectors
+            *edges,
+            connection.steps,
+            turns,
+            lost,
+            sources,
+            parents,
+            visits,
+            n_visits,
+            ready,
+            vectors,
         )
 
     scale = 1e9 / (N_POINTS * LANES)

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -22,6 +23,7 @@ from ptunfold import (
     estimate_frames,
     geodesic_distances,
     transport_distances,
+    with_coherence,
 )
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 from ptunfold.geometry.noise import move_to_surface
@@ -32,12 +34,13 @@ PLAIN = {
     "tangent": "pca",
     "step": "chord",
     "denoise": 0,
+    "coherence": 1,
     "prune": None,
 }
 
 
-# Some of the checks' blobs and flowers are far apart, and PTU rightly says so.
-@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+# Some of the checks' blobs and flowers are far apart, or no sheets, and PTU rightly says so.
+@pytest.mark.filterwarnings("ignore:the neighbour graph has", "ignore:the tangent planes explain")
 @parametrize_with_checks([PTU()])
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -190,6 +193,8 @@ def test_progress_shows_one_bar_for_each_long_stage(sheet, capsys):
         ({"tangent": "robust"}, {"tangent": "robust"}),
         ({"tangent": "smooth"}, {"tangent": "smooth"}),
         ({"denoise": 1}, {"is_moved": True}),
+        ({"coherence": 0.5}, {"coherence": 0.5}),
+        ({"coherence": "auto"}, {"coherence": None}),
     ],
 )
 def test_every_parameter_reaches_its_stage(sheet, parameters, stages):
@@ -211,7 +216,8 @@ def test_every_parameter_reaches_its_stage(sheet, parameters, stages):
         tangent_center=stages.get("tangent_center", "mean"),
     )
     connection = connect(points, graph, frames, stages.get("step", "chord"))
-    expected = transport_distances(connection)
+    connection = with_coherence(connection, stages.get("coherence", 1))
+    expected = transport_distances(replace(connection, points=points))
     parameters = {**PLAIN, **parameters}
     np.testing.assert_array_equal(PTU(**parameters).fit(sheet.points).distances(), expected)
     np.testing.assert_array_equal(geodesic_distances(sheet.points, **parameters), expected)

@@ -258,7 +258,7 @@ def test_memory_of_the_wider_graph_is_planned():
     plain = {"n_components": 2, "radius": None, "graph": "knn", "intrinsic_dim": 2}
     plain |= {"tangent_neighbors": "auto", "tangent": "auto", "tangent_center": "mean"}
     plain |= {"step": "auto", "denoise": "auto", "prune": "auto", "disconnected": "bridge"}
-    plain |= {"search": "auto", "n_jobs": 1}
+    plain |= {"search": "auto", "n_jobs": 1, "coherence": "auto", "may_shrink": True}
     auto, ten, more = (
         bytes_of_connection(points, check_settings(points, n_neighbors=k, **plain), 1)
         for k in ("auto", 10, 24)

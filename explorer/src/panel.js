@@ -57,6 +57,7 @@ export class PathPanel {
       $("graph").textContent = length(path.graph);
       $("ratio").textContent = path.distance > 0 ? (path.graph / path.distance).toFixed(4) : "–";
       $("gap").textContent = gap < 1e-4 ? "< 0.01 %" : `${(100 * gap).toPrecision(2)} %`;
+      $("coherent").textContent = `${(100 * path.coherence).toFixed(0)} %`;
       $("edge").max = path.nodes.length - 1;
     }
     this.show(path ? path.nodes.length - 1 : 0);

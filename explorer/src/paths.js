@@ -2,8 +2,9 @@
 
 // The rotation of the way back is the transpose; steps differ, each is written in its own frame.
 export class Connection {
-  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps }, scale) {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence }, scale) {
     this.dim = dim;
+    this.coherence = coherence ?? null; // all is carried on without it
     this.lengths = lengths;
     this.rotations = rotations;
     this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
@@ -61,21 +62,30 @@ export class Connection {
     return ways.reverse();
   }
 
-  // Carry the frame of the first point along, and write every step in it.
+  kept(edge) { return this.coherence === null ? 1 : this.coherence[edge] / 65535; }
+
+  // Carry the frame of the first point along, and write every step in it: the places of all points,
+  // and the distance of the last one as seen from either end, for which only what is coherent of the
+  // way before is carried over an edge, and the length of the rest is added.
   develop(ways) {
     const d = this.dim;
     let turn = Array.from({ length: d * d }, (_, i) => (i % (d + 1) ? 0 : 1));
     let place = new Array(d).fill(0);
     const places = [place];
+    const seen = [new Array(d).fill(0), new Array(d).fill(0)];
+    const lost = [0, 0];
+    const carried = (turn, at, long) => Array.from({ length: d }, (_, row) => {
+      let sum = 0;
+      for (let k = 0; k < d; k++) sum += turn[row * d + k] * this.steps[at + k] * long;
+      return sum;
+    });
     for (const way of ways) {
       const edge = way >> 1;
       const isBack = way & 1;
       const stepAt = (2 * edge + isBack) * d;
       const long = this.stepScale === null ? 1 : this.stepScale * this.lengths[edge];
-      const next = place.slice();
-      for (let row = 0; row < d; row++) {
-        for (let k = 0; k < d; k++) next[row] += turn[row * d + k] * this.steps[stepAt + k] * long;
-      }
+      const step = carried(turn, stepAt, long);
+      const next = place.map((x, row) => x + step[row]);
       const turned = new Array(d * d).fill(0);
       for (let row = 0; row < d; row++) {
         for (let column = 0; column < d; column++) {
@@ -86,11 +96,18 @@ export class Connection {
           }
         }
       }
+      const keep = this.kept(edge);
+      const steps = [step, carried(turned, (2 * edge + 1 - isBack) * d, long)];
+      for (const side of [0, 1]) {
+        lost[side] += (1 - keep) * Math.hypot(...seen[side]);
+        seen[side] = seen[side].map((x, row) => keep * x + steps[side][row]);
+      }
       turn = turned;
       place = next;
       places.push(place);
     }
-    return places;
+    const [forward, backward] = seen.map((vector, side) => Math.hypot(...vector) + lost[side]);
+    return { places, forward, backward };
   }
 
   // Everything there is to say about the path between two points.
@@ -99,12 +116,10 @@ export class Connection {
     if (!(Number.isInteger(from) && Number.isInteger(to) && Math.min(from, to) >= 0 && Math.max(from, to) < n)) return null;
     const ways = this.shortest(from, to);
     if (ways === null) return null;
-    const places = this.develop(ways);
-    const backwards = this.develop(ways.map((way) => way ^ 1).reverse());
+    const { places, forward, backward } = this.develop(ways);
     const along = [0];
     for (const way of ways) along.push(along.at(-1) + this.lengths[way >> 1]);
-    const forward = Math.hypot(...places.at(-1));
-    const backward = Math.hypot(...backwards.at(-1));
+    const coherence = ways.length ? ways.reduce((sum, way) => sum + this.kept(way >> 1), 0) / ways.length : 1;
     return {
       nodes: [from, ...ways.map((way) => this.end(way))],
       places,
@@ -113,6 +128,7 @@ export class Connection {
       forward,
       backward,
       distance: 0.5 * (forward + backward),
+      coherence,
     };
   }
 }

@@ -7,6 +7,7 @@ from ptunfold.embedding.variants import additive_constant, additive_mds, stress_
 from ptunfold.estimator import PTU
 from ptunfold.geodesics.distances import graph_distances, transport_distances
 from ptunfold.geodesics.paths import unfold_path
+from ptunfold.geometry.coherence import with_coherence
 from ptunfold.geometry.connection import connect
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.frames import estimate_frames
@@ -23,6 +24,7 @@ from ptunfold.types import (
     Orientation,
     Path,
     Placement,
+    Transport,
 )
 
 __version__ = "0.1.0"
@@ -37,6 +39,7 @@ __all__ = [
     "Orientation",
     "Path",
     "Placement",
+    "Transport",
     "additive_constant",
     "additive_mds",
     "build_graph",
@@ -54,4 +57,5 @@ __all__ = [
     "transport_distances",
     "unfold_path",
     "widen_graph",
+    "with_coherence",
 ]

@@ -32,6 +32,7 @@ from ptunfold.types import (
     Orientation,
     Path,
     Placement,
+    Transport,
 )
 from ptunfold.validation import (
     check_choice,
@@ -63,7 +64,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         The number k of nearest neighbours that make the graph. "auto": 10, or all other points if
         there are fewer; on curved data each point is then joined with more, up to 12 for each
         dimension, from among the neighbours of its neighbours (see :func:`widen_graph`), if steps
-        are arcs and there is no ``radius``.
+        are arcs and there is no ``radius``. Where tangent planes say nothing, 5 to 9 are taken if
+        points are few, and 5 if distances along that graph fit clearly better into few dimensions.
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"
@@ -72,7 +74,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     intrinsic_dim : int or "auto", optional
         The dimension d of the tangent spaces; ``n_components`` by default. For data of more
         dimensions than can be shown it may be larger: the first coordinates are shown then.
-        "auto" takes the consensus of :func:`estimate_dimension`.
+        "auto" takes the consensus of :func:`estimate_dimension`. By default it may also be smaller,
+        if the data are: a curve is unfolded as one.
     tangent_neighbors : int or "auto", default="auto"
         The number K of nearest points on the graph that determine a tangent space. More points
         average out noise, fewer follow a strong curvature. "auto": for planes 15, or
@@ -91,11 +94,18 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     denoise : int or "auto", default="auto"
         How often the points are moved to quadratic surfaces fitted to their neighbours before
         anything else is done; the graph is built anew each time, unless it is one of your own.
-        "auto": three times if there is noise, else never.
+        "auto": three times if there is noise, else never; there was noise if transport is coherent
+        without it, and the points did not have to move far.
+    coherence : float or "auto", default="auto"
+        How much of the path before is carried over an edge, the rest being taken for straight: 1
+        for all that transport says, the paper's form; 0 for lengths along the graph, as in Isomap.
+        "auto": for each edge as much as transport can be believed there (see ``transport_``).
     prune : {"auto", "shortcuts"} or None, default="auto"
         Drop edges that jump from one part of a sheet to another: those with few ways around them
-        (see :func:`find_shortcuts`). Noise makes a few of them, and a few are enough to spoil every
-        distance. "auto" drops them from a graph of nearest neighbours that was built here.
+        (see :func:`find_shortcuts`), and those that leave tangent planes which are parallel. Noise
+        makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
+        graph of nearest neighbours that was built here; where the data are no sheet, only those
+        that are no longer than most edges.
     n_landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
@@ -111,7 +121,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         added that makes all eigenvalues positive (kernel Isomap). All but the first are meant for
         a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
-        What to do with a graph of several components: join them by the shortest possible edges,
+        What to do with a graph of several components: join each two by the shortest possible edge,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
@@ -158,8 +168,11 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What the data are like at the scale of a neighbourhood, which decides what "auto" means.
         Flat: planes fit, and chords are exact. Smooth: quadratic surfaces and arcs. Noisy: robust
         surfaces, arcs, and denoising first, with more neighbours if very noisy. Rough, because the
-        data are sampled too thinly for surfaces or have more than ``intrinsic_dim`` dimensions:
+        data have more than ``intrinsic_dim`` dimensions, or none that tangent planes could show:
         planes and chords. None if nothing was left to the data.
+    transport_ : Transport
+        How far the unfolding can be believed: ``transport_.explained`` of the edges lies in the
+        tangent planes, ``transport_.coherence`` is carried on from edge to edge. ``print`` it.
     orientation_ : Orientation
         Whether the sheet has two sides, with a loop along which left becomes right if not.
     n_features_in_ : int
@@ -429,6 +442,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return {**state, "_made": {}} if "_made" in state else state
 
     @property
+    def transport_(self) -> Transport:
+        """How far the unfolding can be believed."""
+        check_is_fitted(self)
+        return self._geometry.transport
+
+    @property
     def graph_(self) -> Graph:
         """The proximity graph, bridges included."""
         check_is_fitted(self)
@@ -514,6 +533,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             "local distortion": how much the ways to the neighbours are too long or too short in
             the embedding, relative to their lengths. "disagreement": how much the two directions of
             paths to the point disagree, relative to their lengths; always 0 with arcs as steps.
+            "coherence": how far the unfolding can be believed around the point, from 0 to 1.
         """
         check_is_fitted(self)
         return point_scores(self.connection_, self.embedding_, n_jobs=self.n_jobs)

@@ -56,6 +56,9 @@ from ptunfold.types import (
     Settings,
 )
 
+# Coherence below it is worth a word, with points enough for neighbourhoods to have a shape.
+_MUCH_LOST, _MANY_POINTS = 0.3, 50
+
 
 def unfold(
     points: FloatArray,
@@ -189,6 +192,13 @@ def lay_connection(
             thinner = _graph(points, fewer, order, is_sheet=False, **how)
             if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
                 laid = _lay(points, *thinner, fewer, texture, order, engine, **how)
+    is_told = settings.coherence is None and len(points) >= _MANY_POINTS
+    if is_told and laid.transport.coherence < _MUCH_LOST:
+        warnings.warn(
+            f"{laid.transport}, as in Isomap: the data are no sheet of "
+            f"intrinsic_dim={laid.connection.intrinsic_dim} dimensions",
+            stacklevel=2,
+        )
     return laid
 
 
@@ -217,6 +227,7 @@ def _lay(
     whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
     if (labels < 0).any():
         graph = subgraph(graph, labels[graph.tails] >= 0)
+        shortcuts = shortcuts[(labels[shortcuts] >= 0).all(axis=1)]
     device = None if engine is None else engine.geometry(surface, settings)
 
     def frames_on(graph: Graph, whole: Graph) -> Frames:
@@ -253,7 +264,7 @@ def _lay(
     if texture is None or texture.kind != "flat" or settings.coherence is not None:
         connection = with_coherence(connection, settings.coherence, n_jobs=n_jobs)
     return Geometry(
-        connection.graph,
+        whole,
         frames,
         connection,
         labels,

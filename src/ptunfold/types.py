@@ -205,6 +205,33 @@ class Connection:
         return int(self.steps.shape[1])
 
 
+@dataclass(frozen=True)
+class Transport:
+    """How far the unfolding of paths can be believed.
+
+    Attributes
+    ----------
+    explained : float
+        The share of the edges, by their squared lengths, that lies in the tangent spaces; the
+        median over points. About 1 on sheets, 0.2 to 0.7 on data that are none.
+    coherence : float
+        How much of a path is carried on from edge to edge, the mean over edges: 1 where the
+        unfolding is believed, 0 where distances are lengths along the graph.
+    """
+
+    explained: float
+    coherence: float
+
+    def __str__(self) -> str:
+        if self.coherence >= 0.9:
+            end = "distances are unfolded"
+        elif self.coherence >= 0.3:
+            end = "distances are unfolded over short ways, and add up beyond"
+        else:
+            end = "distances are mostly lengths along the graph"
+        return f"the tangent planes explain {self.explained:.0%} of the edges; {end}"
+
+
 @dataclass(frozen=True, eq=False)
 class Path:
     """A shortest path of the graph, unfolded into the tangent space of its first point.
@@ -386,6 +413,16 @@ class Geometry:
     shortcuts: IntArray
     texture: str | None
     order: IntArray | None = None
+
+    @property
+    def transport(self) -> Transport:
+        """How far the unfolding can be believed."""
+        explained, kept = self.connection.explained, self.connection.coherence
+        has_edge = np.diff(self.graph.indptr) > 0
+        return Transport(
+            1.0 if explained is None else float(np.median(explained[has_edge])),
+            1.0 if kept is None else float(kept.mean()),
+        )
 
     @cached_property
     def place(self) -> IntArray:

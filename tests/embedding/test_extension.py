@@ -179,6 +179,7 @@ def more_dimensions_than_shown(seed=0):
     return np.random.default_rng(seed).normal(size=(800, 10)) * [4, 3, *[1] * 8]
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("make", [tuning_curves, more_dimensions_than_shown])
 def test_the_way_back_does_not_carry_noise_on(make, seed):

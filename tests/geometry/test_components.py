@@ -80,7 +80,7 @@ def test_error_names_sizes_and_remedy():
 
 def test_bridged_flat_islands_are_still_exact():
     points = islands()
-    with pytest.warns(UserWarning, match="joined by 2 edges"):
+    with pytest.warns(UserWarning, match="joined by 3 edges"):
         distances = geodesic_distances(points, n_neighbors=5)
     np.testing.assert_allclose(distances, cdist(points, points), atol=1e-9 * np.ptp(points))
 

@@ -98,6 +98,7 @@ def test_noise_that_breaks_everything_else(noise):
     assert max(errors["plain"]) > 0.5
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_they_are_reported_whether_dropped_or_not():
     points = swiss_roll(2000, noise=0.032, seed=2).points
     kept, dropped = (

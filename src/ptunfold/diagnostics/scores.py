@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geodesics.paths import both_directions
+from ptunfold.geodesics.rows import kept_of
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
@@ -20,7 +21,19 @@ def point_scores(
     return {
         "local distortion": local_distortion(connection, embedding),
         "disagreement": disagreement(connection, n_jobs=n_jobs),
+        "coherence": coherence(connection),
     }
+
+
+def coherence(connection: Connection) -> FloatArray:
+    """Tell how far the unfolding can be believed around each point, (n_points,) from 0 to 1.
+
+    The mean of what is carried over the edges at the point. NaN at points without an edge.
+    """
+    graph = connection.graph
+    degrees = np.diff(graph.indptr)
+    kept = np.bincount(graph.tails, kept_of(connection), minlength=graph.n_points)
+    return np.divide(kept, degrees, out=np.full(graph.n_points, np.nan), where=degrees > 0)
 
 
 def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArray:

@@ -167,6 +167,8 @@ def _store_connection(box: _Box, connection: Connection) -> float | None:
     box.store("counts", np.bincount(graph.tails[forth], minlength=graph.n_points).astype(np.uint32))
     box.store("heads", graph.indices[forth].astype(np.int32))
     box.store("lengths", lengths.astype(np.float32))
+    if connection.coherence is not None:
+        box.store("coherence", np.rint(65535 * connection.coherence[forth]).astype(np.uint16))
     box.store("rotations", np.rint(32767 * connection.rotations[forth]).astype(np.int16))
     reach = np.abs(steps).max(axis=(1, 2), initial=0)
     if (reach > _WIDEST_STEP * lengths).any():  # lengths of the caller's own, of any meaning

@@ -38,8 +38,9 @@ def with_coherence(
     short, by the more the longer the path. So with the mean square ω² of the turns around the
     triangles at an edge, the share exp(-ω²/β) is carried on; beyond a length of β/ω² edges paths
     are taken for straight. A curvature that is the same everywhere does no harm, because paths
-    stray to either side; its turns are left out of ω. Tangent planes that hold little of the edges say nothing, even if they
-    agree with each other; nothing is carried where they explain less than three quarters.
+    stray to either side; its turns are left out of ω. Tangent planes that hold little of the edges
+    say nothing, even if they agree with each other: nothing is carried where they explain less
+    than two thirds.
 
     Parameters
     ----------
@@ -88,13 +89,12 @@ def with_coherence(
 def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
     """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
     graph = connection.graph
-    sums, reverse = np.empty((graph.n_edges, 4)), graph.reverse
+    sums = np.empty((graph.n_edges, 4))
 
     def handle(nodes: slice) -> None:
         turn_around_triangles(
             graph.indptr,
             graph.indices,
-            reverse,
             connection.rotations,
             connection.steps,
             nodes.start,
@@ -103,7 +103,8 @@ def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
         )
 
     run_blocks(handle, cut(graph.n_points, max(512, graph.n_points // 64)), n_jobs=n_jobs)
-    turns, along, areas, counts = sums.T
+    # As seen from either end, so that the order of the points does not matter.
+    turns, along, areas, counts = (0.5 * (sums + sums[graph.reverse])).T
     has_area = areas > 0
     if has_area.any():
         curvature = np.median(along[has_area] / areas[has_area])

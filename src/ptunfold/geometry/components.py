@@ -13,7 +13,8 @@ from ptunfold.types import FloatArray, Graph, IntArray
 from ptunfold.validation import DISCONNECTED, check_choice
 
 _MOST_SEARCHED_TOGETHER = 64
-_MOST_IN_PAIRS = 32  # components of which every two are joined
+# Components of which every two are joined: so many at most, of so many points at least.
+_MOST_IN_PAIRS, _LEAST_IN_PAIRS = 32, 10
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
 
 
@@ -114,16 +115,15 @@ def _bridge(
 
 def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
     """Find the closest points of every two of the largest components, (n_pairs, 2)."""
-    members = [
-        np.flatnonzero(labels == one) for one in range(min(labels.max() + 1, _MOST_IN_PAIRS))
-    ]
+    n_large = min(int((np.bincount(labels) >= _LEAST_IN_PAIRS).sum()), _MOST_IN_PAIRS)
+    members = [np.flatnonzero(labels == one) for one in range(n_large)]
     pairs = []
     for place, ours in enumerate(members):
         for theirs in members[:place]:  # the larger ones, which are searched
             found = theirs[nearest(points[theirs], points[ours], 1, n_jobs)[:, 0]]
             best = int(edge_lengths(points, ours, found).argmin())
             pairs.append((ours[best], found[best]))
-    return np.array(pairs, dtype=np.int64)
+    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
 
 
 def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:

@@ -24,7 +24,8 @@ _EDGES_TOGETHER = 8192
 # counts in their alignment, where steps are arcs.
 _EDGE_WEIGHT = 2.0
 _N_TERMS = 12
-# θ / sin θ, an arc by its shadow, and 2 / (1 + cos θ), the way over a crease, in powers of 1 - cos θ.
+# θ / sin θ, an arc by its shadow, and 2 / (1 + cos θ), the way over a crease, in powers of
+# 1 - cos θ.
 _ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, _N_TERMS))])
 _CREASE = 0.5 ** np.arange(_N_TERMS)
 _LONGEST = np.pi / 2  # of a chord: half a circle

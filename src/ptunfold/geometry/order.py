@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy.spatial import cKDTree
 
@@ -27,6 +29,13 @@ def spatial_order(points: FloatArray) -> IntArray:
     return cKDTree(points, leafsize=8, balanced_tree=False).indices
 
 
+def sample(points: FloatArray, count: int) -> IntArray:
+    """Choose some points, whatever their order: by their distance from the middle."""
+    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
+    quantiles = np.linspace(0, len(points) - 1, min(count, len(points))).astype(np.int64)
+    return np.argsort(from_middle, kind="stable")[quantiles]
+
+
 def in_given_order(geometry: Geometry) -> Geometry:
     """Give every point the number that it has among the caller's."""
     order = geometry.order
@@ -36,12 +45,14 @@ def in_given_order(geometry: Geometry) -> Geometry:
     connection = renumber(geometry.connection, order)
     frames = geometry.frames
     return Geometry(
-        connection.graph,
+        renumber_graph(geometry.graph, order),
         Frames(
             frames.vectors[place],
             frames.singular_values[place],
             frames.residual[place],
             None if frames.lift is None else frames.lift[place],
+            None if frames.is_one_sided is None else frames.is_one_sided[place],
+            frames.n_members,
         ),
         connection,
         geometry.labels[place],
@@ -54,8 +65,12 @@ def in_given_order(geometry: Geometry) -> Geometry:
 
 def renumber(connection: Connection, place: IntArray) -> Connection:
     """Give each node the number ``place[node]``."""
-    graph = connection.graph
-    return connection_from_edges(
+    graph, order = connection.graph, np.argsort(place)
+    points, explained = (
+        None if values is None else values[order]
+        for values in (connection.points, connection.explained)
+    )
+    renumbered = connection_from_edges(
         graph.n_points,
         place[graph.tails],
         place[graph.indices],
@@ -63,8 +78,9 @@ def renumber(connection: Connection, place: IntArray) -> Connection:
         connection.rotations,
         connection.steps,
         connection.coherence,
-        None if connection.points is None else connection.points[np.argsort(place)],
+        points,
     )
+    return replace(renumbered, explained=explained)
 
 
 def renumber_graph(graph: Graph, place: IntArray) -> Graph:

@@ -19,8 +19,8 @@ _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
 _EDGES_TOGETHER = 4096
 # Few ways lead around an edge also where points are few, and there edges are long. Of the median
-# length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more; most
-# edges between the windings of noisy rolls, between faces or digits, less than 1.75.
+# length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more;
+# most edges between the windings of noisy rolls, between faces or digits, less than 1.75.
 _LONGEST_DROPPED = 1.75
 # Of an edge's shadow to that which the angle between the planes at its ends lets expect: creases
 # have 0.8 and more.

@@ -7,6 +7,7 @@ import warnings
 import numpy as np
 
 from ptunfold.geometry.components import resolve_components
+from ptunfold.geometry.order import sample
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray
@@ -48,8 +49,7 @@ def is_truer(
     """
     if len(points) < _FEW_POINTS:
         return True
-    rng = np.random.default_rng(0)
-    some = rng.choice(len(points), min(_SAMPLE, len(points)), replace=False)
+    some = sample(points, _SAMPLE)
     shares = [_share(points, graph, some, dim, n_jobs) for graph in (one, other)]
     return shares[0] > _CLEARLY * shares[1]
 

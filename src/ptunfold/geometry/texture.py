@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.order import sample
 from ptunfold.types import FloatArray, Frames, Geometry, Graph, IntArray, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
@@ -104,7 +105,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_points, n_features = points.shape
     if n_features == dim:
         return Texture("flat", 1.0)
-    nodes = _sample(points)
+    nodes = sample(points, _SAMPLE)
 
     def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> Frames:
         return estimate_frames(
@@ -180,7 +181,7 @@ def with_dimension(
     A curve that is unfolded in two dimensions winds up, because the plane around a point follows
     its curvature.
     """
-    nodes, dim = _sample(points), settings.intrinsic_dim
+    nodes, dim = sample(points, _SAMPLE), settings.intrinsic_dim
     for fewer in range(1, dim):
         n_near = plane_neighbors(fewer, len(points))
         frames = estimate_frames(
@@ -189,13 +190,6 @@ def with_dimension(
         if np.median(_explained(points, graph, frames, nodes)) >= _ALONG:
             return replace(settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim)
     return settings
-
-
-def _sample(points: FloatArray) -> IntArray:
-    """Choose some points, whatever their order: by their distance from the middle."""
-    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
-    quantiles = np.linspace(0, len(points) - 1, min(_SAMPLE, len(points))).astype(np.int64)
-    return np.argsort(from_middle, kind="stable")[quantiles]
 
 
 def _explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> FloatArray:

@@ -94,17 +94,19 @@ def geometry_to_arrays(geometry: Geometry) -> Arrays:
         "frames.vectors": geometry.frames.vectors,
         "frames.singular_values": geometry.frames.singular_values,
         "frames.residual": geometry.frames.residual,
+        "connection.lengths": geometry.connection.graph.lengths,
         "connection.rotations": geometry.connection.rotations,
         "connection.steps": geometry.connection.steps,
         "labels": geometry.labels,
         "points": geometry.points,
         "shortcuts": geometry.shortcuts,
     }
-    for name in ("coherence", "points"):
+    for name in ("coherence", "points", "explained"):
         if getattr(geometry.connection, name) is not None:
             arrays[f"connection.{name}"] = getattr(geometry.connection, name)
-    if geometry.frames.lift is not None:
-        arrays["frames.lift"] = geometry.frames.lift
+    for name in ("lift", "is_one_sided"):
+        if getattr(geometry.frames, name) is not None:
+            arrays[f"frames.{name}"] = getattr(geometry.frames, name)
     if geometry.surface is not geometry.points:
         arrays["surface"] = geometry.surface
     if geometry.order is not None:
@@ -120,16 +122,18 @@ def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
         arrays["frames.singular_values"],
         arrays["frames.residual"],
         arrays.get("frames.lift"),
+        arrays.get("frames.is_one_sided"),
     )
     return Geometry(
         graph,
         frames,
         Connection(
-            graph,
+            graph.with_lengths(arrays["connection.lengths"]),
             arrays["connection.rotations"],
             arrays["connection.steps"],
             arrays.get("connection.coherence"),
             arrays.get("connection.points"),
+            arrays.get("connection.explained"),
         ),
         arrays["labels"],
         arrays["points"],

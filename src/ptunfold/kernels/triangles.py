@@ -7,22 +7,20 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def turn_around_triangles(indptr, indices, reverse, rotations, steps, start, stop, sums):
+def turn_around_triangles(indptr, indices, rotations, steps, start, stop, sums):
     """Measure how far a vector comes back turned that is carried around a triangle.
 
     The turn around the triangle of u, v and w is H = R_uv R_vw R_wu. Where the curvature K is
     constant, it is H = I + K B with B = (a bᵗ - b aᵗ) / 2, a and b the steps from u to the others:
     for d = 2, by K times the area. ``sums`` (E, 4) becomes, for the edges that leave the nodes
-    ``start:stop`` for a later one and for the same edges the other way, the means over all
-    triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and their number.
+    ``start:stop``, the means over all triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and
+    ‖B‖² / d, and their number.
     """
     dim = rotations.shape[1]
     carried = np.empty((dim, dim))
     for node in range(start, stop):
         for edge in range(indptr[node], indptr[node + 1]):
             other = indices[edge]
-            if other <= node:
-                continue
             turned, along, area, count = 0.0, 0.0, 0.0, 0
             # Neighbours are in ascending order: those that both have are found in one pass.
             first, second = indptr[node], indptr[other]
@@ -59,5 +57,3 @@ def turn_around_triangles(indptr, indices, reverse, rotations, steps, start, sto
             scale = 1.0 / (dim * count) if count else 0.0
             sums[edge, 0], sums[edge, 1] = turned * scale, along * scale
             sums[edge, 2], sums[edge, 3] = area * scale, count
-            for part in range(4):
-                sums[reverse[edge], part] = sums[edge, part]
