@@ -39,7 +39,7 @@ from ptunfold.datasets import (
 from ptunfold.datasets.record import Dataset, lift
 from ptunfold.geometry.graph import graph_from_edges
 
-FIXED = {"tangent": "pca", "denoise": 0, "prune": None}
+FIXED = {"tangent": "pca", "denoise": 0, "coherence": 1, "prune": None}
 PAPER = {**FIXED, "n_neighbors": 10, "tangent_neighbors": 10, "step": "projection"}
 RESCALED = {**FIXED, "n_neighbors": 10, "tangent_neighbors": 15, "step": "chord"}
 ISOMAP = None

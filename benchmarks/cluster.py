@@ -28,6 +28,7 @@ PLAIN = {
     "tangent": "pca",
     "step": "chord",
     "denoise": 0,
+    "coherence": 1,
     "prune": None,
     "n_landmarks": None,
 }

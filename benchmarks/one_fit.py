@@ -32,6 +32,7 @@ PLAIN = {
     "tangent": "pca",
     "step": "chord",
     "denoise": 0,
+    "coherence": 1,
     "prune": None,
 }
 

@@ -121,7 +121,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         added that makes all eigenvalues positive (kernel Isomap). All but the first are meant for
         a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
-        What to do with a graph of several components: join each two by the shortest possible edge,
+        What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,

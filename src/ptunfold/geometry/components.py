@@ -13,8 +13,9 @@ from ptunfold.types import FloatArray, Graph, IntArray
 from ptunfold.validation import DISCONNECTED, check_choice
 
 _MOST_SEARCHED_TOGETHER = 64
-# Components of which every two are joined: so many at most, of so many points at least.
+# Components of which every two are joined that touch: so many at most, of so many points at least.
 _MOST_IN_PAIRS, _LEAST_IN_PAIRS = 32, 10
+_TOUCHING = 3.0  # of the way that either has to the nearest of the others
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
 
 
@@ -42,8 +43,8 @@ def resolve_components(
     graph : Graph
         The graph, with any number of components.
     disconnected : {"bridge", "error", "largest", "separate"}
-        Join every two components by the shortest possible edge, refuse, keep only the largest, or
-        keep all of them apart.
+        Join the components where they touch by the shortest possible edges, refuse, keep only the
+        largest, or keep all of them apart.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -90,7 +91,7 @@ def _listing(sizes: IntArray, most: int = 8) -> str:
 def _bridge(
     points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None
 ) -> tuple[Graph, FloatArray]:
-    """Join every two of the largest components, and the others by a minimum spanning tree.
+    """Join large components wherever they touch, and all by a minimum spanning tree.
 
     A tree alone would leave open what runs in a ring. It is found by Borůvka's rounds. Returns the
     graph with its bridges and the lengths of the bridges.
@@ -114,16 +115,28 @@ def _bridge(
 
 
 def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
-    """Find the closest points of every two of the largest components, (n_pairs, 2)."""
+    """Find the closest points of every two large components that touch, (n_pairs, 2).
+
+    Two of them touch if the gap between them is at most three times as wide as that between either and
+    the nearest of the others.
+    """
     n_large = min(int((np.bincount(labels) >= _LEAST_IN_PAIRS).sum()), _MOST_IN_PAIRS)
     members = [np.flatnonzero(labels == one) for one in range(n_large)]
-    pairs = []
-    for place, ours in enumerate(members):
-        for theirs in members[:place]:  # the larger ones, which are searched
+    pairs, gaps = [], np.full((n_large, n_large), np.inf)
+    for one, ours in enumerate(members):
+        for other, theirs in enumerate(members[:one]):  # the larger ones, which are searched
             found = theirs[nearest(points[theirs], points[ours], 1, n_jobs)[:, 0]]
-            best = int(edge_lengths(points, ours, found).argmin())
-            pairs.append((ours[best], found[best]))
-    return np.array(pairs, dtype=np.int64).reshape(-1, 2)
+            lengths = edge_lengths(points, ours, found)
+            best = int(lengths.argmin())
+            pairs.append((one, other, ours[best], found[best]))
+            gaps[one, other] = gaps[other, one] = lengths[best]
+    to_nearest = gaps.min(axis=1, initial=np.inf)
+    touching = [
+        ends
+        for one, other, *ends in pairs
+        if gaps[one, other] <= _TOUCHING * max(to_nearest[one], to_nearest[other])
+    ]
+    return np.array(touching, dtype=np.int64).reshape(-1, 2)
 
 
 def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:

@@ -24,6 +24,7 @@ PLAIN: dict[str, Any] = {
     "tangent": "pca",
     "step": "projection",
     "denoise": 0,
+    "coherence": 1,
     "prune": None,
 }
 _LOCAL = {"LLE": "standard", "Hessian LLE": "hessian", "modified LLE": "modified", "LTSA": "ltsa"}
