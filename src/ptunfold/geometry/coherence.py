@@ -6,9 +6,10 @@ from dataclasses import replace
 
 import numpy as np
 
+from ptunfold.geometry.order import sample
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import Connection, FloatArray
+from ptunfold.types import Connection, FloatArray, IntArray
 
 # What is carried on falls to 1/e where a vector comes back turned by 0.055 radians (3 degrees) from
 # a triangle; measured on 26 surfaces with known geodesics, where anything from a third to three
@@ -25,6 +26,7 @@ _LITTLE_TURN = 3e-5
 # cells and sensors up to 0.72.
 _NOTHING_EXPLAINED, _ALL_EXPLAINED = 0.65, 0.85
 _LEAST_LOSS = 1e-3
+_FEW, _SOME = 1000, 300  # points
 
 
 def with_coherence(
@@ -74,37 +76,48 @@ def with_coherence(
     if coherence is not None:
         found = None if coherence == 1 else np.full(graph.n_edges, float(coherence))
         return replace(connection, coherence=found)
-    turned = _turns(connection, n_jobs)
-    allowed = _TURN * (connection.intrinsic_dim / 2) ** _BY_DIMENSION
-    shares = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / allowed)
-    if connection.explained is not None:
-        least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
-        reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED
-        shares *= np.clip((least - _NOTHING_EXPLAINED) / reach, 0, 1)
+    if graph.n_points > _FEW and connection.points is not None:
+        # Some points tell whether there is anything to lose; on most sheets there is not.
+        some = _shares(connection, sample(connection.points, _SOME), n_jobs)
+        if 1 - np.nanmean(some) < 0.5 * _LEAST_LOSS:
+            return replace(connection, coherence=None)
+    shares = _shares(connection, np.arange(graph.n_points), n_jobs)
     if not graph.n_edges or 1 - shares.mean() < _LEAST_LOSS:
         return replace(connection, coherence=None)
     return replace(connection, coherence=shares)
 
 
-def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
+def _shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
+    """Tell what is carried over each edge, (n_edges,), NaN where no end is among the nodes."""
+    graph = connection.graph
+    turned = _turns(connection, nodes, n_jobs)
+    allowed = _TURN * (connection.intrinsic_dim / 2) ** _BY_DIMENSION
+    shares: FloatArray = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / allowed)
+    if connection.explained is not None:
+        least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
+        reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED
+        shares *= np.clip((least - _NOTHING_EXPLAINED) / reach, 0, 1)
+    return shares
+
+
+def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
     """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
     graph = connection.graph
-    sums = np.empty((graph.n_edges, 4))
+    sums, reverse = np.full((graph.n_edges, 4), np.nan), graph.reverse
 
-    def handle(nodes: slice) -> None:
+    def handle(block: slice) -> None:
         turn_around_triangles(
             graph.indptr,
             graph.indices,
+            reverse,
             connection.rotations,
             connection.steps,
-            nodes.start,
-            nodes.stop,
+            nodes[block],
             sums,
         )
 
-    run_blocks(handle, cut(graph.n_points, max(512, graph.n_points // 64)), n_jobs=n_jobs)
-    # As seen from either end, so that the order of the points does not matter.
-    turns, along, areas, counts = (0.5 * (sums + sums[graph.reverse])).T
+    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), n_jobs=n_jobs)
+    turns, along, areas, counts = sums.T
     has_area = areas > 0
     if has_area.any():
         curvature = np.median(along[has_area] / areas[has_area])
@@ -112,7 +125,7 @@ def _turns(connection: Connection, n_jobs: int | None) -> FloatArray:
     # An edge without a triangle fares like those around it.
     is_lost = counts == 0
     if is_lost.any():
-        known = np.flatnonzero(~is_lost)
+        known = np.flatnonzero(counts > 0)
         total = np.bincount(graph.tails[known], turns[known], minlength=graph.n_points)
         count = np.bincount(graph.tails[known], minlength=graph.n_points)
         tails, heads = graph.tails[is_lost], graph.indices[is_lost]

@@ -117,8 +117,8 @@ def _bridge(
 def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
     """Find the closest points of every two large components that touch, (n_pairs, 2).
 
-    Two of them touch if the gap between them is at most three times as wide as that between either and
-    the nearest of the others.
+    Two of them touch if the gap between them is at most three times as wide as that between either
+    and the nearest of the others.
     """
     n_large = min(int((np.bincount(labels) >= _LEAST_IN_PAIRS).sum()), _MOST_IN_PAIRS)
     members = [np.flatnonzero(labels == one) for one in range(n_large)]

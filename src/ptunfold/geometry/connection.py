@@ -6,7 +6,12 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.kernels.edges import nearest_orthogonal, write_in_frames
+from ptunfold.kernels.edges import (
+    bend_edges,
+    favor_edges,
+    nearest_orthogonal,
+    write_in_frames,
+)
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import (
     BoolArray,
@@ -22,12 +27,12 @@ from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
 # counts in their alignment, where steps are arcs.
-_EDGE_WEIGHT = 2.0
-_N_TERMS = 12
+EDGE_WEIGHT = 2.0
+N_TERMS = 12
 # θ / sin θ, an arc by its shadow, and 2 / (1 + cos θ), the way over a crease, in powers of
 # 1 - cos θ.
-_ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, _N_TERMS))])
-_CREASE = 0.5 ** np.arange(_N_TERMS)
+ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, N_TERMS))])
+CREASE = 0.5 ** np.arange(N_TERMS)
 _LONGEST = np.pi / 2  # of a chord: half a circle
 MOST_AXES = 16
 
@@ -95,6 +100,8 @@ def connect(
     squares: FloatArray = np.empty((graph.n_edges, 2), dtype=np.float32)  # shadows and edges
     longer = np.ones(graph.n_edges if step == "arc" else 0)
     is_one_sided = frames.is_one_sided
+    if is_one_sided is None:
+        is_one_sided = np.zeros(graph.n_points, dtype=bool)
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
 
@@ -105,6 +112,8 @@ def connect(
 
     measure = measure_here if device is None else device.edges_in_frames
     align = _align if device is None else device.align
+    bend = _bend if device is None else device.bend
+    favor = _favor if device is None else device.favor
 
     def handle(block: slice) -> None:
         forth = edges[block]
@@ -116,11 +125,14 @@ def connect(
             squares[edge, 0] = on_host(np.square(shadow).sum(axis=1))
             squares[edge, 1] = on_host(np.square(lengths))
         if step == "arc":
-            turns = align(overlaps + _EDGE_WEIGHT * _directions(there, here))
-            folded = None
-            if is_one_sided is not None:
-                folded = is_one_sided[tails] | is_one_sided[heads]
-            there = _bend(there, here, overlaps, turns, lengths, folded)
+            turns = align(favor(there, here, overlaps))
+            folded = is_one_sided[tails] | is_one_sided[heads]
+            mean, arcs = bend(there, here, overlaps, turns, folded)
+            # Opposite directions have no mean: the one at the tail is as good as any.
+            is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
+            arcs[is_lost] = there[is_lost]
+            there, found = arcs, np.linalg.norm(arcs, axis=1)
+            _stretch(there, np.clip(found, lengths, _LONGEST * lengths))
             here = -np.einsum("eji,ej->ei", turns, there)
             stretch = np.linalg.norm(there, axis=1) / np.where(lengths > 0, lengths, 1)
             longer[forth] = longer[back] = on_host(np.maximum(stretch, 1))
@@ -163,15 +175,6 @@ def leading_axes(points: FloatArray) -> FloatArray:
     return points @ (axes[:, -MOST_AXES:] * (1 - 1e-9))
 
 
-def _directions(there: FloatArray, here: FloatArray) -> FloatArray:
-    """Return the matrices that take the direction of an edge at its head to that at its tail."""
-    first, second = (
-        steps / np.maximum(np.linalg.norm(steps, axis=1), 1e-300)[:, None]
-        for steps in (there, -here)
-    )
-    return first[:, :, None] * second[:, None, :]
-
-
 def _edges_in_frames(
     points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
@@ -199,6 +202,13 @@ def _align(overlaps: FloatArray) -> FloatArray:
     return overlaps
 
 
+def _favor(there: FloatArray, here: FloatArray, overlaps: FloatArray) -> FloatArray:
+    """Let the direction of an edge, which is carried along to itself, count in the alignment."""
+    overlaps = overlaps.copy()
+    favor_edges(there, here, EDGE_WEIGHT, overlaps)
+    return overlaps
+
+
 def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
     """Stretch steps (n_edges, d) to the lengths of their edges, in place."""
     shadows = np.linalg.norm(steps, axis=1)
@@ -213,29 +223,14 @@ def _bend(
     here: FloatArray,
     overlaps: FloatArray,
     turns: FloatArray,
-    lengths: FloatArray,
-    folded: BoolArray | None,
-) -> FloatArray:
-    """Find the arcs that belong to edges, written in the frames of their tails, (n_edges, d).
+    folded: BoolArray,
+) -> tuple[FloatArray, FloatArray]:
+    """Find the arcs that belong to edges, and the means of their shadows, (n_edges, d).
 
     ``there`` and ``here`` are the shadows of an edge on the tangent spaces at both ends. Along a
     direction in which these meet at the angle θ, an arc is θ / sin θ times as long as the mean of
     its shadows, and the way over a crease 2 / (1 + cos θ) times; ``folded`` are edges over one.
     """
-    mean = 0.5 * (there - np.einsum("eij,ej->ei", turns, here))
-    identity = np.asarray(np.eye(mean.shape[1]), like=mean)
-    bent = identity - np.einsum("eik,ejk->eij", overlaps, turns)
-    bent = 0.5 * (bent + bent.transpose(0, 2, 1))
-    weights = np.broadcast_to(_ARC, (len(mean), _N_TERMS))
-    if folded is not None:
-        weights = np.where(folded[:, None], _CREASE, _ARC)
-    weights = np.asarray(weights, like=mean)
-    steps = weights[:, -1:] * mean
-    for term in range(_N_TERMS - 2, -1, -1):
-        steps = weights[:, term, None] * mean + np.einsum("eij,ej->ei", bent, steps)
-    # Opposite directions have no mean: the one at the tail is as good as any.
-    is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
-    steps[is_lost] = there[is_lost]
-    found = np.linalg.norm(steps, axis=1)
-    _stretch(steps, np.clip(found, lengths, _LONGEST * lengths))
-    return steps
+    mean, steps = np.empty_like(there), np.empty_like(there)
+    bend_edges(there, here, overlaps, turns, folded, ARC, CREASE, mean, steps)
+    return mean, steps

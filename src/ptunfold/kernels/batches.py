@@ -17,7 +17,7 @@ from ptunfold.kernels.lanes import (
     improved,
     lowest,
     norm,
-    raise_to_chords,
+    norm_above,
     sharing,
 )
 
@@ -293,14 +293,12 @@ def batch_rows(
             vectors,
         )
         for node in range(n_points):
-            if is_whole:
-                norm(labels, node, vectors, node * dim, dim)
-            else:
-                own = node * (dim + 2) + dim
+            own, count = node * dim, dim
+            if not is_whole:
+                own, count = node * (dim + 2) + dim, 1
                 # The last two numbers of ``lost`` are 1: the length, and what was lost before.
                 combine(vectors, own, 0.0, lost, len(lost) - 2, own, 2, ALL_LANES)
-                norm(labels, node, vectors, own, 1)
-            raise_to_chords(labels, node, flat_points, node * n_axes, axes, n_axes)
+            norm_above(labels, node, vectors, own, count, flat_points, node * n_axes, axes, n_axes)
         for tile in range(0, len(position), _TILE):
             end = min(tile + _TILE, len(position))
             for lane in range(n_sources):

@@ -48,6 +48,69 @@ def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths
 
 
 @njit(nogil=True, cache=True)
+def favor_edges(there, here, weight, overlaps):
+    """Add to ``overlaps`` (E, d, d) what takes the direction of an edge to itself, times a weight.
+
+    ``there`` and ``here`` (E, d) are the edge in the frame of its tail and the way back in that of
+    its head.
+    """
+    dim = there.shape[1]
+    for edge in range(len(there)):
+        first, second = 0.0, 0.0
+        for row in range(dim):
+            first += there[edge, row] ** 2
+            second += here[edge, row] ** 2
+        if first == 0 or second == 0:
+            continue
+        scale = -weight / np.sqrt(first * second)
+        for row in range(dim):
+            for column in range(dim):
+                overlaps[edge, row, column] += scale * there[edge, row] * here[edge, column]
+
+
+@njit(nogil=True, cache=True)
+def bend_edges(there, here, overlaps, turns, folded, arc, crease, mean, steps):
+    """Fill ``steps`` (E, d) with arcs, in the frames of their tails, and ``mean`` with shadows.
+
+    With C the overlap of the frames turned into one of them, the step is the sum of a_k (I - C)^k
+    times the mean of the shadows ``there`` and ``here`` (E, d) of an edge on both of them; the
+    coefficients are ``arc`` or, where ``folded`` (E,), ``crease``.
+    """
+    n_edges, dim = there.shape
+    bent, term = np.empty((dim, dim)), np.empty(dim)
+    for edge in range(n_edges):
+        for row in range(dim):
+            value = there[edge, row]
+            for column in range(dim):
+                value -= turns[edge, row, column] * here[edge, column]
+            mean[edge, row] = 0.5 * value
+        most = 0.0
+        for row in range(dim):
+            for column in range(dim):
+                value = 0.0
+                for inner in range(dim):
+                    value += overlaps[edge, row, inner] * turns[edge, column, inner]
+                    value += overlaps[edge, column, inner] * turns[edge, row, inner]
+                bent[row, column] = (1.0 if row == column else 0.0) - 0.5 * value
+                most = max(most, abs(bent[row, column]))
+        weights = crease if folded[edge] else arc
+        # From the last power that counts; each is at most this much smaller than the one before.
+        n_terms, size = 1, 0.5 * dim * most
+        while n_terms < len(weights) and size > 1e-17:
+            size *= 0.5 * dim * most
+            n_terms += 1
+        for row in range(dim):
+            steps[edge, row] = weights[n_terms - 1] * mean[edge, row]
+        for power in range(n_terms - 2, -1, -1):
+            for row in range(dim):
+                term[row] = weights[power] * mean[edge, row]
+                for column in range(dim):
+                    term[row] += bent[row, column] * steps[edge, column]
+            for row in range(dim):
+                steps[edge, row] = term[row]
+
+
+@njit(nogil=True, cache=True)
 def nearest_orthogonal(matrices, is_done):
     """Replace matrices (E, d, d), d <= 3, by the orthogonal ones nearest to them, in place.
 

@@ -144,34 +144,6 @@ def combine(typing_context, rows, row, value, factors, offset, other, count, mas
     return types.void(rows, integer, real, factors, integer, integer, integer, integer), generate
 
 
-@intrinsic
-def raise_to_chords(typing_context, rows, row, values, offset, others, count):
-    """Raise ``rows[row]`` to the distance of ``values[offset:offset + count]`` from ``others``.
-
-    ``others`` (count, LANES) has the coordinates of a point in each lane.
-    """
-
-    def generate(context, builder, signature, args):
-        rows, row, values, offset, others, count = args
-        numbers = context.make_array(signature.args[2])(context, builder, values).data
-        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
-        with cgutils.for_range(builder, count) as loop:
-            value = builder.load(builder.gep(numbers, [builder.add(offset, loop.index)]))
-            place = _pointer(context, builder, signature.args[4], others, loop.index)
-            apart = builder.fsub(_splat(builder, value), builder.load(place, align=8))
-            square = builder.fmul(apart, apart)
-            builder.store(builder.fadd(builder.load(total), square), total)
-        chord = builder.call(_root(builder), [builder.load(total)])
-        place = _pointer(context, builder, signature.args[0], rows, row)
-        current = builder.load(place, align=8)
-        is_below = builder.fcmp_ordered("<", current, chord)
-        builder.store(builder.select(is_below, chord, current), place, align=8)
-        return context.get_dummy_value()
-
-    integer = types.int64
-    return types.void(rows, integer, values, integer, others, integer), generate
-
-
 def _root(builder):
     return cgutils.get_or_insert_function(
         builder.module, ir.FunctionType(_VECTOR, [_VECTOR]), f"llvm.sqrt.v{LANES}f64"
@@ -184,15 +156,51 @@ def norm(typing_context, rows, row, others, other, count):
 
     def generate(context, builder, signature, args):
         rows, row, others, other, count = args
-        total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
-        with cgutils.for_range(builder, count) as loop:
-            index = builder.add(other, loop.index)
-            place = _pointer(context, builder, signature.args[2], others, index)
-            entry = builder.load(place, align=8)
-            square = builder.fmul(entry, entry)
-            builder.store(builder.fadd(builder.load(total), square), total)
+        total = _sum_of_squares(context, builder, signature.args[2], others, other, count)
         place = _pointer(context, builder, signature.args[0], rows, row)
         builder.store(builder.call(_root(builder), [builder.load(total)]), place, align=8)
         return context.get_dummy_value()
 
     return types.void(rows, types.int64, others, types.int64, types.int64), generate
+
+
+@intrinsic
+def norm_above(typing_context, rows, row, others, other, count, values, offset, bounds, n_values):
+    """Do as `norm`, but go no lower than the distance between ``values`` and ``bounds``.
+
+    ``values[offset:offset + n_values]`` is a point, ``bounds`` (n_values, LANES) one in each lane.
+    """
+
+    def generate(context, builder, signature, args):
+        rows, row, others, other, count, values, offset, bounds, n_values = args
+        total = _sum_of_squares(context, builder, signature.args[2], others, other, count)
+        numbers = context.make_array(signature.args[5])(context, builder, values).data
+        least = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
+        with cgutils.for_range(builder, n_values) as loop:
+            value = builder.load(builder.gep(numbers, [builder.add(offset, loop.index)]))
+            place = _pointer(context, builder, signature.args[7], bounds, loop.index)
+            apart = builder.fsub(_splat(builder, value), builder.load(place, align=8))
+            square = builder.fmul(apart, apart)
+            builder.store(builder.fadd(builder.load(least), square), least)
+        found, bound = builder.load(total), builder.load(least)
+        larger = builder.select(builder.fcmp_ordered("<", found, bound), bound, found)
+        place = _pointer(context, builder, signature.args[0], rows, row)
+        builder.store(builder.call(_root(builder), [larger]), place, align=8)
+        return context.get_dummy_value()
+
+    integer = types.int64
+    return (
+        types.void(rows, integer, others, integer, integer, values, integer, bounds, integer),
+        generate,
+    )
+
+
+def _sum_of_squares(context, builder, array_type, rows, first, count):
+    """Add up the squares of ``count`` rows; returns where the sum is."""
+    total = cgutils.alloca_once_value(builder, ir.Constant(_VECTOR, [0.0] * LANES))
+    with cgutils.for_range(builder, count) as loop:
+        place = _pointer(context, builder, array_type, rows, builder.add(first, loop.index))
+        entry = builder.load(place, align=8)
+        square = builder.fmul(entry, entry)
+        builder.store(builder.fadd(builder.load(total), square), total)
+    return total
