@@ -16,7 +16,7 @@ _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
-_MUCH = 0.1  # of the data is bent: they are not flat
+_MUCH = 0.03  # of the data is bent: they are not flat, but creased at least
 # So little may be noise or not: there is nothing to gain from knowing.
 _LITTLE = 0.05
 # Of misfit with few neighbours to that with many: up to 0.58 on clean data, 0.9 or more with noise.
@@ -32,8 +32,8 @@ _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
 # So much of the edges along lines: a curve, of which planes would follow the curvature.
 _ALONG = 0.9
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
-# part of their extent: 0.02 to 0.12 on noisy sheets, 0.2 to 0.7 on tables that are none.
-_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.15
+# part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
+_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
 _DENOISE_ROUNDS = 3
 # For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
 _DENOISE_NEIGHBORS, _IN_STRONG_NOISE = 8, 14

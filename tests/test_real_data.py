@@ -1,0 +1,102 @@
+"""Data that are no sheets, or hardly: never behind Isomap."""
+
+import warnings
+
+import numpy as np
+import pytest
+from sklearn.datasets import load_digits
+from sklearn.manifold import Isomap
+from sklearn.model_selection import StratifiedKFold, cross_val_score
+from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
+
+from ptunfold import PTU
+from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.embedding.alignment import embedding_error
+
+pytestmark = pytest.mark.filterwarnings(
+    "ignore:the tangent planes explain", "ignore:the neighbour graph has"
+)
+
+
+def isomap(points, n_neighbors):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        return Isomap(n_neighbors=n_neighbors).fit_transform(points)
+
+
+def test_digits():
+    """Kinds of digits by ten neighbours in the plane, beside the better of two Isomaps."""
+    data = load_digits()
+    folds = StratifiedKFold(5, shuffle=True, random_state=0)
+
+    def score(places):
+        return cross_val_score(KNeighborsClassifier(10), places, data.target, cv=folds).mean()
+
+    found = PTU().fit_transform(data.data)
+    assert score(found) > max(score(isomap(data.data, k)) for k in (5, 10)) - 0.02
+
+
+def loop_of_images(n_images, seed):
+    """A bright spot that goes round, with another that goes round twice as fast."""
+    angle = np.linspace(0, 2 * np.pi, n_images, endpoint=False)
+    x, y = np.meshgrid(np.linspace(-2, 2, 16), np.linspace(-2, 2, 16))
+    reach = np.random.default_rng(seed).uniform(0.6, 1.2, 2)
+    images = [
+        np.exp(-4 * ((x - np.cos(a)) ** 2 + (y - np.sin(a)) ** 2))
+        + np.exp(-4 * ((x - reach[0] * np.cos(2 * a)) ** 2 + (y - reach[1] * np.sin(2 * a)) ** 2))
+        for a in angle
+    ]
+    return np.reshape(images, (n_images, -1)), angle
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_a_loop_of_few_images_comes_out_as_a_ring(seed):
+    images, angle = loop_of_images(72, seed)
+    circle = np.column_stack((np.cos(angle), np.sin(angle)))
+    order = np.random.default_rng(seed).permutation(72)
+
+    def score(places):
+        model = KNeighborsRegressor(5).fit(places[order[:50]], circle[order[:50]])
+        return model.score(places[order[50:]], circle[order[50:]])
+
+    found = score(PTU().fit_transform(images))
+    assert found > max(score(isomap(images, k)) for k in (5, 10)) - 0.02
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_noise_in_many_dimensions_is_taken_out_if_that_leaves_a_sheet(seed):
+    rng = np.random.default_rng(seed)
+    phases = rng.uniform(0, 2, (1500, 2))
+    waves = np.cos(phases @ rng.normal(size=(2, 30)) + rng.uniform(0, 6, 30))
+    points = waves + 0.15 * rng.normal(size=waves.shape)
+    model = PTU().fit(points)
+    assert model.texture_ in ("noisy", "very noisy")
+    assert model.transport_.explained > 0.95
+    exact = PTU().fit_transform(waves)
+    assert embedding_error(model.embedding_, exact) < 0.15
+    assert embedding_error(isomap(points, 10), exact) > 0.5
+
+
+@pytest.mark.parametrize("n_points", [100, 200, 400])
+def test_few_points_of_a_sheet_are_not_smoothed_away(n_points):
+    """As true as the better of Isomap and the plain form, in the middle of five seeds."""
+    errors = []
+    plain = {"n_neighbors": 10, "tangent": "pca", "step": "chord", "denoise": 0, "coherence": 1}
+    for seed in range(5):
+        data = s_with_hole(n_points, seed=seed)
+        noise = np.random.default_rng(seed).normal(size=data.points.shape)
+        points = data.points + 0.01 * np.ptp(data.points) * noise
+        found = [PTU().fit_transform(points), PTU(**plain, prune=None).fit_transform(points)]
+        found += [isomap(points, k) for k in (5, 10)]
+        errors.append([embedding_error(places, data.coordinates) for places in found])
+    ours, *others = np.median(errors, axis=0)
+    assert ours < 1.1 * min(others)
+
+
+def test_thick_noise_on_a_roll():
+    data = swiss_roll(3000, seed=0)
+    rng = np.random.default_rng(0)
+    ball = rng.normal(size=(3000, 3))
+    ball *= 2 * rng.random((3000, 1)) ** (1 / 3) / np.linalg.norm(ball, axis=1, keepdims=True)
+    found = PTU().fit_transform(data.points + ball)
+    assert embedding_error(found, data.coordinates) < 0.1
