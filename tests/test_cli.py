@@ -300,7 +300,7 @@ def test_a_page_to_explore(frame, tmp_path):
     assert (meta["title"], meta["points"], meta["color"]) == ("sheet", N, "count")
     assert meta["features"] == ["x", "y", "z"]
     names = [column["name"] for column in meta["columns"]]
-    assert names == ["name", "count", "local distortion", "disagreement"]
+    assert names == ["name", "count", "local distortion", "disagreement", "coherence"]
     assert meta["columns"][0]["labels"][0] == "point, 0"
     before = page.read_bytes()
     assert "is there already" in run(*words, "--explore", page).stderr

@@ -155,7 +155,7 @@ def test_shepard_is_on_the_diagonal_where_distances_are_kept(model):
 def test_spectrum_and_residual_variance(model):
     heights = [bar.get_height() for bar in show.spectrum(model).patches]
     assert len(heights) == 10
-    assert sum(heights[:2]) > 95
+    assert sum(heights[:2]) > 94
     left = show.residual_variance(model).lines[0].get_ydata()
     assert left[0] > 10 * left[1]
     assert left[1] < 1e-3
@@ -163,6 +163,7 @@ def test_spectrum_and_residual_variance(model):
     assert len(show.residual_variance(cap, most=4).lines[0].get_ydata()) == 4
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_shares_of_a_spectrum_are_of_the_whole(monkeypatch):
     points = np.random.default_rng(0).normal(size=(300, 10))
     model = PTU().fit(points)

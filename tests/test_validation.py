@@ -161,6 +161,7 @@ def test_lengths_of_ones_own_pass():
         PTU().fit(points, graph=own)
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_distances_are_no_coordinates():
     points = flat_square(100).points
     distances = cdist(points, points)

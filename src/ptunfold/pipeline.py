@@ -182,16 +182,18 @@ def lay_connection(
             if not texture.is_sheet:
                 found = _graph(points, settings, order, is_sheet=False, **how)
         decided = settle(settings, texture, len(points))
-        laid = _lay(points, *found, decided, texture, order, engine, **how)
+        laid, said = _lay(points, *found, decided, texture, order, engine, **how)
         if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
             texture = without_noise(texture)
             decided = settle(settings, texture, len(points))
-            laid = _lay(points, *found, decided, texture, order, engine, **how)
+            laid, said = _lay(points, *found, decided, texture, order, engine, **how)
         if texture is not None and texture.kind == "rough" and decided.may_thin:
             fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
             thinner = _graph(points, fewer, order, is_sheet=False, **how)
             if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
-                laid = _lay(points, *thinner, fewer, texture, order, engine, **how)
+                laid, said = _lay(points, *thinner, fewer, texture, order, engine, **how)
+    for message in said:
+        warnings.warn(message, stacklevel=2)
     is_told = settings.coherence is None and len(points) >= _MANY_POINTS
     if is_told and laid.transport.coherence < _MUCH_LOST:
         warnings.warn(
@@ -212,8 +214,11 @@ def _lay(
     engine: Engine | None,
     n_jobs: int | None,
     progress: bool,
-) -> Geometry:
-    """Go from points and their graph to the connection, as it was settled."""
+) -> tuple[Geometry, list[str]]:
+    """Go from points and their graph to the connection, as it was settled.
+
+    Returns it, and what there is to say about it if it is kept.
+    """
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     surface, dim = points, settings.intrinsic_dim
     # Surfaces are fitted in a robust way unless least squares were asked for.
@@ -224,7 +229,10 @@ def _lay(
         )
         is_sheet = texture is None or texture.is_sheet
         graph, shortcuts = _graph(surface, settings, order, is_sheet=is_sheet, **how)
-    whole, labels = resolve_components(surface, graph, settings.disconnected, n_jobs)
+    said: list[str] = []
+    whole, labels = resolve_components(
+        surface, graph, settings.disconnected, n_jobs, say=said.append
+    )
     if (labels < 0).any():
         graph = subgraph(graph, labels[graph.tails] >= 0)
         shortcuts = shortcuts[(labels[shortcuts] >= 0).all(axis=1)]
@@ -263,7 +271,7 @@ def _lay(
     connection = replace(connection, points=leading_axes(surface))
     if texture is None or texture.kind != "flat" or settings.coherence is not None:
         connection = with_coherence(connection, settings.coherence, n_jobs=n_jobs)
-    return Geometry(
+    geometry = Geometry(
         whole,
         frames,
         connection,
@@ -274,6 +282,7 @@ def _lay(
         None if texture is None else texture.kind,
         order=order,
     )
+    return geometry, said
 
 
 def _graph(

@@ -418,11 +418,12 @@ class Geometry:
     def transport(self) -> Transport:
         """How far the unfolding can be believed."""
         explained, kept = self.connection.explained, self.connection.coherence
-        has_edge = np.diff(self.graph.indptr) > 0
-        return Transport(
-            1.0 if explained is None else float(np.median(explained[has_edge])),
-            1.0 if kept is None else float(kept.mean()),
-        )
+        has_edge = np.zeros(self.graph.n_points, dtype=bool)  # to other than copies of itself
+        has_edge[self.graph.tails[self.graph.lengths > 0]] = True
+        share = 1.0
+        if explained is not None and has_edge.any():
+            share = float(np.median(explained[has_edge]))
+        return Transport(share, 1.0 if kept is None else float(kept.mean()))
 
     @cached_property
     def place(self) -> IntArray:

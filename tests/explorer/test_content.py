@@ -64,6 +64,7 @@ def test_colours_and_theme(opened, page, screenshots):
         "ptu1",
         "local distortion",
         "disagreement",
+        "coherence",
     ]
     tab.select_option("#colour", "side")
     assert "upper, or 'top'" in tab.locator("#legend").inner_text()
@@ -193,6 +194,7 @@ def test_pictures_on_the_embedding(opened):
     assert "x0" in tab.locator("#colour option").all_inner_texts()
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_three_coordinates_and_strange_names(opened):
     points = np.random.default_rng(0).standard_normal((120, 5))
     names = ["</script><script>alert(1)</script>", "b"]

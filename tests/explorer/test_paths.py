@@ -188,6 +188,7 @@ def test_ends_that_are_no_points(opened, page):
     assert tab.locator("input[value=look]").is_checked()
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_points_left_out(opened):
     rng = np.random.default_rng(0)
     points = np.vstack((rng.random((200, 3)), rng.random((20, 3)) + 50))

@@ -237,6 +237,7 @@ def test_dense_screens(browser, page, tmp_path):
     context.close()
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_four_components(opened):
     points = np.random.default_rng(0).standard_normal((300, 5))
     model = PTU(4, n_neighbors=12).fit(points)

@@ -407,7 +407,6 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
 #if PARTLY
         away += __ldcg(space.lost_outward + (long long)node * LANES + lane);
 #endif
-        length = 0.5f * (length + away);
 #endif
 #if AXES
         const int from = sources[min(batch * LANES + lane, n_sources - 1)];
@@ -418,6 +417,12 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
         }
         chord = sqrtf(chord);
         if (length < chord) length = chord;
+#if BOTH
+        if (away < chord) away = chord;
+#endif
+#endif
+#if BOTH
+        length = 0.5f * (length + away);
 #endif
         if (space.parents[(long long)node * LANES + lane] == NO_PARENT) length = __int_as_float(FAR);
 #if LANES == 32

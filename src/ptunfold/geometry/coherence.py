@@ -97,6 +97,7 @@ def _shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Floa
         least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
         reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED
         shares *= np.clip((least - _NOTHING_EXPLAINED) / reach, 0, 1)
+    shares[graph.lengths == 0] = 1  # copies of a point see what it sees
     return shares
 
 
@@ -113,6 +114,7 @@ def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Float
             connection.rotations,
             connection.steps,
             nodes[block],
+            len(nodes) == graph.n_points,
             sums,
         )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import csgraph
@@ -32,7 +33,12 @@ def component_labels(graph: Graph) -> IntArray:
 
 
 def resolve_components(
-    points: FloatArray, graph: Graph, disconnected: str, n_jobs: int | None = None
+    points: FloatArray,
+    graph: Graph,
+    disconnected: str,
+    n_jobs: int | None = None,
+    *,
+    say: Callable[[str], None] = warnings.warn,
 ) -> tuple[Graph, IntArray]:
     """Make the graph fit to be unfolded, as ``disconnected`` wants it.
 
@@ -47,6 +53,8 @@ def resolve_components(
         largest, or keep all of them apart.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
+    say : callable
+        Is told what was done; warns by default.
 
     Returns
     -------
@@ -67,18 +75,16 @@ def resolve_components(
         return graph, labels
     if disconnected == "largest":
         n_left_out = len(labels) - sizes[0]
-        warnings.warn(
+        say(
             f"{found}; only the largest is embedded, the other {n_left_out} points get NaN: "
-            f"{_REMEDIES}",
-            stacklevel=2,
+            f"{_REMEDIES}"
         )
         return subgraph(graph, labels[graph.tails] == 0), np.where(labels == 0, 0, -1)
     graph, bridges = _bridge(points, graph, labels, n_jobs)
-    warnings.warn(
+    say(
         f"{found}; they were joined by {len(bridges)} edges of Euclidean length up to "
         f"{bridges.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
-        f"them may be far off: {_REMEDIES}",
-        stacklevel=2,
+        f"them may be far off: {_REMEDIES}"
     )
     return graph, np.zeros_like(labels)
 

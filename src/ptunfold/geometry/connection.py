@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.geometry.order import sample
 from ptunfold.kernels.edges import (
     bend_edges,
     favor_edges,
@@ -97,7 +98,7 @@ def connect(
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
-    squares: FloatArray = np.empty((graph.n_edges, 2), dtype=np.float32)  # shadows and edges
+    squares = np.empty((graph.n_edges, 2))  # of shadows and edges
     longer = np.ones(graph.n_edges if step == "arc" else 0)
     is_one_sided = frames.is_one_sided
     if is_one_sided is None:
@@ -157,7 +158,7 @@ def connect(
     seen, whole = (
         np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)
     )
-    explained = np.divide(seen, whole, out=np.ones_like(seen), where=whole > 0)
+    explained = np.divide(seen, whole, out=np.ones(graph.n_points), where=whole > 0)
     return Connection(graph, rotations, steps, explained=np.minimum(explained, 1))
 
 
@@ -169,10 +170,11 @@ def leading_axes(points: FloatArray) -> FloatArray:
     """
     if points.shape[1] <= MOST_AXES:
         return np.ascontiguousarray(points, dtype=np.float64)
-    some = points[:: max(len(points) // 5000, 1)].astype(np.float64)
-    _, axes = np.linalg.eigh(np.cov(some.T))
+    some = points[sample(points, 1000)].astype(np.float64)
+    _, _, axes = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)
     # Rounding must not make a shadow longer than what casts it.
-    return points @ (axes[:, -MOST_AXES:] * (1 - 1e-9))
+    shadows = points @ (axes[:MOST_AXES].T * (1 - 1e-6)).astype(points.dtype)
+    return np.ascontiguousarray(shadows, dtype=np.float64)
 
 
 def _edges_in_frames(

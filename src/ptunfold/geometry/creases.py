@@ -15,6 +15,7 @@ from ptunfold.types import BoolArray, FloatArray, Frames, Graph
 # nearby has to fit this many times better.
 _MISFIT = 0.05
 _TIMES_BETTER = 3.0
+_CHUNK_VALUES = 1 << 20
 
 
 def take_one_side(
@@ -75,7 +76,7 @@ def take_one_side(
 
     run_blocks(
         handle,
-        cut(len(nodes), 256),
+        cut(len(nodes), max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)),
         n_jobs=n_jobs,
         description="creases",
         unit="points",

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 
-from ptunfold.geometry.components import resolve_components
+from ptunfold.geometry.components import component_labels, resolve_components
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.threads import cut, run_blocks
@@ -34,7 +32,7 @@ def is_truer(
     Edges that jump bend all distances, and much of their spectrum is then spread over many
     dimensions, negative ones among them. The graph whose distances fit clearly better into few
     dimensions is the truer one. With few points it is the one of fewer neighbours without a look:
-    of a loop of 72 views, ten neighbours would span a seventh.
+    of a loop of 72 views, ten neighbours would span a seventh. It must not fall into more pieces.
 
     Parameters
     ----------
@@ -47,6 +45,8 @@ def is_truer(
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     """
+    if component_labels(one).max() > component_labels(other).max():
+        return False
     if len(points) < _FEW_POINTS:
         return True
     some = sample(points, _SAMPLE)
@@ -56,16 +56,17 @@ def is_truer(
 
 def _share(points: FloatArray, graph: Graph, some: IntArray, dim: int, n_jobs: int | None) -> float:
     """Measure the share of the largest eigenvalues in the sum of all, by their sizes."""
-    with warnings.catch_warnings():  # who takes the graph is told about its components
-        warnings.simplefilter("ignore")
-        graph, _ = resolve_components(points, graph, "bridge", n_jobs)
-    rows = np.empty((len(some), graph.n_points))
+    # Who takes the graph is told about its components.
+    graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
+    lengths = np.empty((len(some), len(some)))
 
     def measure(block: slice) -> None:
-        tree_lengths(graph.indptr, graph.indices, graph.lengths, some[block], rows[block])
+        rows = np.empty((block.stop - block.start, graph.n_points))
+        tree_lengths(graph.indptr, graph.indices, graph.lengths, some[block], rows)
+        lengths[block] = rows[:, some]
 
     run_blocks(measure, cut(len(some), 16), n_jobs=n_jobs)
-    squares = np.square(0.5 * (rows[:, some] + rows[:, some].T))
+    squares = np.square(0.5 * (lengths + lengths.T))
     means = squares.mean(axis=0)
     values = np.linalg.eigvalsh(-0.5 * (squares - means - means[:, None] + means.mean()))
     return float(values[-dim:].sum() / np.abs(values).sum())

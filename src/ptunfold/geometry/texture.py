@@ -122,7 +122,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_near = plane_neighbors(dim, n_points)
     few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
     planes = look(n_near)
-    explained = float(np.median(_explained(points, graph, planes, nodes)))
+    explained = _median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
     is_bent = planes.residual >= _FLAT * widths
     if is_bent.mean() < _MUCH:
@@ -167,10 +167,9 @@ def was_noise(geometry: Geometry) -> bool:
             geometry.points - geometry.points.mean(axis=0),
         )
     )
-    kept, explained = geometry.connection.coherence, geometry.connection.explained
-    is_coherent = kept is None or kept.mean() >= _COHERENT
-    is_sheet = explained is None or np.median(explained) >= _SHEET
-    return bool(is_coherent and is_sheet and moved <= _LONGEST_WAY**2 * extent)
+    transport = geometry.transport
+    is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
+    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
 
 
 def with_dimension(
@@ -187,21 +186,21 @@ def with_dimension(
         frames = estimate_frames(
             points, graph, n_near, fewer, nodes=nodes, must_span=False, n_jobs=n_jobs
         )
-        if np.median(_explained(points, graph, frames, nodes)) >= _ALONG:
+        if _median_explained(points, graph, frames, nodes) >= _ALONG:
             return replace(settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim)
     return settings
 
 
-def _explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> FloatArray:
-    """Measure the share of the edges at ``nodes`` that lies in their frames, (n_nodes,)."""
-    shares = np.ones(len(nodes))
+def _median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
+    """Measure the share of the edges at ``nodes`` that lies in their frames."""
+    shares = []
     for place, node in enumerate(nodes):
         heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
         offsets = points[heads].astype(np.float64) - points[node]
         whole = np.square(offsets).sum()
-        if whole > 0:
-            shares[place] = np.square(offsets @ frames.vectors[place]).sum() / whole
-    return shares
+        if whole > 0:  # copies of a point have no other edges
+            shares.append(np.square(offsets @ frames.vectors[place]).sum() / whole)
+    return float(np.median(shares)) if shares else 1.0
 
 
 def _share(frames: Frames) -> float:

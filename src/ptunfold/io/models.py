@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 from ptunfold.io.files import whole_file
 from ptunfold.types import Connection, Frames, Geometry, Graph
 
-_FORMAT, _VERSION = "ptunfold model", 1
+_FORMAT, _VERSION = "ptunfold model", 2
 Arrays = dict[str, NDArray[Any]]
 
 
@@ -128,7 +128,7 @@ def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
         graph,
         frames,
         Connection(
-            graph.with_lengths(arrays["connection.lengths"]),
+            graph.with_lengths(arrays.get("connection.lengths", graph.lengths)),
             arrays["connection.rotations"],
             arrays["connection.steps"],
             arrays.get("connection.coherence"),

@@ -131,7 +131,8 @@ def mean_row(
         node = tree.order[position]
         here = _length(inward, node) + lost[node, 0]
         there = _length(outward, node) + lost[node, 1]
-        row[node] = max(0.5 * (here + there), chord(points, source, node))
+        least = chord(points, source, node)
+        row[node] = 0.5 * (max(here, least) + max(there, least))
     forget_tree(tree, n_settled, size)
 
 

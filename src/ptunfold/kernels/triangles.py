@@ -7,33 +7,36 @@ from numba import njit
 
 
 @njit(nogil=True, cache=True)
-def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, sums):
+def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, is_once, sums):
     """Measure how far a vector comes back turned that is carried around a triangle.
 
     The turn around the triangle of u, v and w is H = R_uv R_vw R_wu. Where the curvature K is
     constant, it is H = I + K B with B = (a bᵗ - b aᵗ) / 2, a and b two sides written in the frame
     of u: for d = 2, by K times the area. ``sums`` (E, 4) becomes, for the edges that leave one of
-    the ``nodes`` for a later one and for the same edges the other way, the means over all
-    triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and their number.
+    the ``nodes``, with ``is_once`` only for a later one, and for the same edges the other way, the
+    means over all triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and
+    their number.
     """
     dim = rotations.shape[1]
-    carried, side = np.empty((dim, dim)), np.empty(dim)
+    carried, side, base = np.empty((dim, dim)), np.empty(dim), np.empty(dim)
     way = np.full(len(indptr) - 1, -1, dtype=np.int32)  # the edge to each neighbour of the node
     for node in nodes:
         for edge in range(indptr[node], indptr[node + 1]):
             way[indices[edge]] = edge - indptr[node]
         for edge in range(indptr[node], indptr[node + 1]):
             other = indices[edge]
-            if other <= node:
+            if is_once and other <= node:
                 continue
+            for row in range(dim):  # as both ends see it, so that their order does not matter
+                base[row] = steps[edge, row]
+                for column in range(dim):
+                    base[row] -= rotations[edge, row, column] * steps[reverse[edge], column]
             turned, along, area, count = 0.0, 0.0, 0.0, 0
             for second in range(indptr[other], indptr[other + 1]):
                 if way[indices[second]] < 0:
                     continue
                 first = indptr[node] + way[indices[second]]
                 for row in range(dim):
-                    # The third corner, as the node sees it and as the other one does: the order of
-                    # the points does not matter.
                     side[row] = steps[first, row]
                     for column in range(dim):
                         side[row] += rotations[edge, row, column] * steps[second, column]
@@ -50,9 +53,7 @@ def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, sum
                         if row == column:
                             turned += 2 * (1 - turn)
                             continue
-                        plane = 0.25 * (
-                            steps[edge, row] * side[column] - side[row] * steps[edge, column]
-                        )
+                        plane = 0.125 * (base[row] * side[column] - side[row] * base[column])
                         along += turn * plane
                         area += plane * plane
                 count += 1
