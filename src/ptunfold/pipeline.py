@@ -172,28 +172,13 @@ def lay_connection(
     if order is not None:
         points = points[order]
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-    with single_threaded_blas():
-        found = _graph(points, settings, order, is_sheet=True, **how)
-        if settings.may_shrink:
-            settings = with_dimension(settings, points, found[0], n_jobs=n_jobs)
-        texture = None
-        if is_open(settings):
-            texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
-            if not texture.is_sheet:
-                found = _graph(points, settings, order, is_sheet=False, **how)
-        decided = settle(settings, texture, len(points))
-        laid, said = _lay(points, *found, decided, texture, order, engine, **how)
-        if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
-            texture = without_noise(texture)
-            decided = settle(settings, texture, len(points))
-            laid, said = _lay(points, *found, decided, texture, order, engine, **how)
-        if texture is not None and texture.kind == "rough" and decided.may_thin:
-            fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
-            thinner = _graph(points, fewer, order, is_sheet=False, **how)
-            if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
-                laid, said = _lay(points, *thinner, fewer, texture, order, engine, **how)
-    for message in said:
-        warnings.warn(message, stacklevel=2)
+    said: list[str] = []  # of what is laid in the end, or of what cannot be
+    try:
+        with single_threaded_blas():
+            laid = _lay_by_evidence(points, settings, order, engine, said, **how)
+    finally:
+        for message in said:
+            warnings.warn(message, stacklevel=2)
     is_told = settings.coherence is None and len(points) >= _MANY_POINTS
     if is_told and laid.transport.coherence < _MUCH_LOST:
         warnings.warn(
@@ -201,6 +186,39 @@ def lay_connection(
             f"intrinsic_dim={laid.connection.intrinsic_dim} dimensions",
             stacklevel=2,
         )
+    return laid
+
+
+def _lay_by_evidence(
+    points: FloatArray,
+    settings: Settings,
+    order: IntArray | None,
+    engine: Engine | None,
+    said: list[str],
+    n_jobs: int | None,
+    progress: bool,
+) -> Geometry:
+    """Settle what is left to the data, lay the connection, and judge by it what was settled."""
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    found = _graph(points, settings, order, is_sheet=True, **how)
+    if settings.may_shrink:
+        settings = with_dimension(settings, points, found[0], n_jobs=n_jobs)
+    texture = None
+    if is_open(settings):
+        texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+        if not texture.is_sheet:
+            found = _graph(points, settings, order, is_sheet=False, **how)
+    decided = settle(settings, texture, len(points))
+    laid = _lay(points, *found, decided, texture, order, engine, said, **how)
+    if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
+        texture = without_noise(texture)
+        decided = settle(settings, texture, len(points))
+        laid = _lay(points, *found, decided, texture, order, engine, said, **how)
+    if texture is not None and texture.kind == "rough" and decided.may_thin:
+        fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
+        thinner = _graph(points, fewer, order, is_sheet=False, **how)
+        if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
+            laid = _lay(points, *thinner, fewer, texture, order, engine, said, **how)
     return laid
 
 
@@ -212,13 +230,15 @@ def _lay(
     texture: Texture | None,
     order: IntArray | None,
     engine: Engine | None,
+    said: list[str],
     n_jobs: int | None,
     progress: bool,
-) -> tuple[Geometry, list[str]]:
+) -> Geometry:
     """Go from points and their graph to the connection, as it was settled.
 
-    Returns it, and what there is to say about it if it is kept.
+    What there is to say about it if it is kept becomes the content of ``said``.
     """
+    said.clear()
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     surface, dim = points, settings.intrinsic_dim
     # Surfaces are fitted in a robust way unless least squares were asked for.
@@ -229,7 +249,6 @@ def _lay(
         )
         is_sheet = texture is None or texture.is_sheet
         graph, shortcuts = _graph(surface, settings, order, is_sheet=is_sheet, **how)
-    said: list[str] = []
     whole, labels = resolve_components(
         surface, graph, settings.disconnected, n_jobs, say=said.append
     )
@@ -271,7 +290,7 @@ def _lay(
     connection = replace(connection, points=leading_axes(surface))
     if texture is None or texture.kind != "flat" or settings.coherence is not None:
         connection = with_coherence(connection, settings.coherence, n_jobs=n_jobs)
-    geometry = Geometry(
+    return Geometry(
         whole,
         frames,
         connection,
@@ -282,7 +301,6 @@ def _lay(
         None if texture is None else texture.kind,
         order=order,
     )
-    return geometry, said
 
 
 def _graph(

@@ -173,8 +173,7 @@ def leading_axes(points: FloatArray) -> FloatArray:
     some = points[sample(points, 1000)].astype(np.float64)
     _, _, axes = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)
     # Rounding must not make a shadow longer than what casts it.
-    shadows = points @ (axes[:MOST_AXES].T * (1 - 1e-6)).astype(points.dtype)
-    return np.ascontiguousarray(shadows, dtype=np.float64)
+    return points.astype(np.float64) @ (axes[:MOST_AXES].T * (1 - 1e-10))
 
 
 def _edges_in_frames(
