@@ -79,3 +79,16 @@ test("the chord lies level", () => {
   const line = inPlane([[0], [2]]);
   assert.deepEqual(line.map((p) => p[0]), [0, 2]);
 });
+
+test("what is not coherent is taken for straight", () => {
+  const corner = (share) => {
+    const connection = square([1, 9, 5, 1, 1]);
+    connection.coherence = Uint16Array.from(edges.map(() => Math.round(65535 * share)));
+    return connection.unfold(0, 2); // over 1, around a right angle
+  };
+  assert.ok(Math.abs(corner(1).distance - Math.SQRT2) < 1e-6);
+  assert.ok(Math.abs(corner(0).distance - 2) < 1e-6);
+  assert.ok(Math.abs(corner(0.5).distance - (0.5 + Math.hypot(1, 0.5))) < 1e-4);
+  assert.ok(Math.abs(corner(0.5).coherence - 0.5) < 1e-4);
+  assert.ok(Math.abs(Math.hypot(...corner(0).places.at(-1)) - Math.SQRT2) < 1e-6);
+});

@@ -103,6 +103,21 @@ def test_copies_without_one(emulated):
     check_everything(copies(), 2)
 
 
+def bumps(n_points):
+    plane = np.random.default_rng(0).uniform(-1, 1, (n_points, 2))
+    return np.column_stack((plane, 0.12 * np.sin(9 * plane[:, 0]) * np.cos(8 * plane[:, 1])))
+
+
+@pytest.mark.gpu
+def test_partly_coherent_on_a_gpu(gpu):
+    check_everything(bumps(1500), 2)
+
+
+def test_partly_coherent_without_one(emulated):
+    assert PTU().fit(bumps(400)).connection_.coherence.mean() < 0.9
+    check_everything(bumps(400), 2)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("kept", [1, 40])
 def test_a_short_memory_of_visits_on_a_gpu(gpu, monkeypatch, kept):

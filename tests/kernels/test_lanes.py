@@ -15,6 +15,7 @@ from ptunfold.kernels.lanes import (
     improved,
     lowest,
     norm,
+    norm_above,
     sharing,
 )
 
@@ -54,6 +55,11 @@ def call_combine(rows, row, value, factors, offset, other, count, mask):
 @njit
 def call_norm(rows, row, others, other, count):
     norm(rows, row, others, other, count)
+
+
+@njit
+def call_norm_above(rows, row, others, other, count, values, offset, bounds, n_values):
+    norm_above(rows, row, others, other, count, values, offset, bounds, n_values)
 
 
 def mask_of(bools):
@@ -119,3 +125,13 @@ def test_norm(rng, count):
     rows = np.empty((2, LANES))
     call_norm(rows, 1, others, 4, count)
     np.testing.assert_allclose(rows[1], np.linalg.norm(others[4 : 4 + count], axis=0), rtol=1e-15)
+
+
+@pytest.mark.parametrize("n_axes", [0, 1, 3])
+def test_norm_goes_no_lower_than_a_chord(rng, n_axes):
+    others, bounds = rng.normal(size=(10, LANES)), rng.normal(size=(n_axes, LANES))
+    values, rows = rng.normal(size=9), np.empty((2, LANES))
+    call_norm_above(rows, 1, others, 4, 2, values, 3, bounds, n_axes)
+    lengths = np.linalg.norm(others[4:6], axis=0)
+    chords = np.linalg.norm(values[3 : 3 + n_axes, None] - bounds, axis=0)
+    np.testing.assert_allclose(rows[1], np.maximum(lengths, chords), rtol=1e-15)
