@@ -202,6 +202,18 @@ def animal(n_points, seed=0):
     return contour(lambda points: _flesh(points, bones, 0.05), (1.4, 0.8, 1.25), n_points)
 
 
+def doll(n_points, seed=0):
+    """Mesh a doll of balls that meet in deep grooves, with flat ears and feet that nearly touch."""
+    bones = [
+        ((0, 0, 0.55), (0, 0.02, 0.57), 0.4),
+        ((0, 0, -0.2), (0, 0, -0.5), 0.33),
+        *(((x, 0, 0.62), (1.5 * x, 0, 0.68), 0.2) for x in (-0.5, 0.5)),
+        *(((x, 0, 0.0), (2.1 * x, 0.1, -0.45), 0.1) for x in (-0.26, 0.26)),
+        *(((x, 0, -0.95), (x, 0.25, -0.97), 0.15) for x in (-0.165, 0.165)),
+    ]
+    return contour(lambda points: _flesh(points, bones, 0.012), (1.1, 0.6, 1.2), n_points)
+
+
 def handle(n_points, seed=0):
     """Mesh a ring grown together with an arm and a knob: smooth, genus 1."""
 
@@ -287,7 +299,7 @@ def _neighbours(faces, n_points):
     return matrix.multiply(1 / matrix.sum(axis=1)).tocsr()
 
 
-SHAPES = (bumps, ridges, knot, steps, bracket, animal, handle)
+SHAPES = (bumps, ridges, knot, steps, bracket, animal, doll, handle)
 # Which points of a mesh are given: all of a coarse one, or some of a finer one.
 VARIANTS = {"all": (3000, None), "farthest": (8000, 2500), "random": (8000, 3500)}
 

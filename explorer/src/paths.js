@@ -65,8 +65,8 @@ export class Connection {
   kept(edge) { return this.coherence === null ? 1 : this.coherence[edge] / 65535; }
 
   // Carry the frame of the first point along, and write every step in it: the places of all points,
-  // and the distance of the last one as seen from either end, for which only what is coherent of the
-  // way before is carried over an edge, and the length of the rest is added.
+  // and the distance of the last one as seen from either end, for which only what is coherent is
+  // carried over an edge, the root of it over either half, and the length of the rest is added.
   develop(ways) {
     const d = this.dim;
     let turn = Array.from({ length: d * d }, (_, i) => (i % (d + 1) ? 0 : 1));
@@ -96,11 +96,12 @@ export class Connection {
           }
         }
       }
-      const keep = this.kept(edge);
+      const keep = Math.sqrt(this.kept(edge));
       const steps = [step, carried(turned, (2 * edge + 1 - isBack) * d, long)];
       for (const side of [0, 1]) {
-        lost[side] += (1 - keep) * Math.hypot(...seen[side]);
-        seen[side] = seen[side].map((x, row) => keep * x + steps[side][row]);
+        const reached = seen[side].map((x, row) => keep * x + steps[side][row]);
+        lost[side] += (1 - keep) * (Math.hypot(...seen[side]) + Math.hypot(...reached));
+        seen[side] = reached.map((x) => keep * x);
       }
       turn = turned;
       place = next;

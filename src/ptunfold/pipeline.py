@@ -271,14 +271,17 @@ def _lay(
             **how,
         )
 
+    def one_sided(frames: Frames, graph: Graph) -> Frames:
+        n_near, tangent = settings.tangent_neighbors, settings.tangent
+        return take_one_side(surface, graph, frames, n_near, tangent=tangent, **how)
+
     frames = frames_on(graph, whole)
     if texture is not None and texture.kind == "smooth" and settings.step == "arc":
-        frames = take_one_side(surface, graph, frames, settings.tangent_neighbors, **how)
+        frames = one_sided(frames, graph)
         jumps = find_jumps(surface, graph, frames) if settings.is_pruned else shortcuts[:0]
         if len(jumps):
             graph, whole = (without_edges(one, *jumps.T) for one in (graph, whole))
-            frames = frames_on(graph, whole)
-            frames = take_one_side(surface, graph, frames, settings.tangent_neighbors, **how)
+            frames = one_sided(frames_on(graph, whole), graph)
             shortcuts = np.concatenate((shortcuts, jumps))
     if settings.n_wide:
         whole = widen_graph(surface, graph, frames, settings.n_wide, bridged=whole, **how)

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 
 from ptunfold import (
     PTU,
@@ -20,6 +21,8 @@ from ptunfold import (
 from ptunfold.datasets import annulus, s_with_hole, spherical_cap, swiss_roll
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geometry.connection import leading_axes
+from ptunfold.geometry.graph import graph_from_matrix
+from ptunfold.types import Frames
 
 ROUGH = pytest.mark.filterwarnings("ignore:the tangent planes explain")
 
@@ -48,8 +51,11 @@ def by_hand(connection, source, kept):
         for before, after in pairwise(nodes):
             start, stop = graph.indptr[after], graph.indptr[after + 1]
             edge = start + np.searchsorted(graph.indices[start:stop], before)
-            lost += (1 - kept[edge]) * np.linalg.norm(seen)
-            seen = connection.steps[edge] + kept[edge] * connection.rotations[edge] @ seen
+            half = np.sqrt(kept[edge])
+            lost += (1 - half) * np.linalg.norm(seen)
+            seen = connection.steps[edge] + half * connection.rotations[edge] @ seen
+            lost += (1 - half) * np.linalg.norm(seen)
+            seen = half * seen
         found[node] = np.linalg.norm(seen) + lost
     return found
 
@@ -78,6 +84,20 @@ def test_nothing_carried_is_the_graph_and_all_is_transport():
     half = transport_distances(with_coherence(connection, 0.5))
     assert (half <= none * (1 + 1e-12)).all()
     assert everything.mean() < half.mean() < none.mean()
+
+
+def test_an_edge_that_is_not_believed_bends_nothing():
+    """Neither where it begins nor where it ends: its own direction says as little as its turn."""
+    points = np.array([[0.0, 0], [1, 0], [1, 1], [0, 1.2]])  # around two corners
+    chain = graph_from_matrix(csr_array(np.diag([1.0, 1, np.hypot(1, 0.2)], 1)), 4)
+    frames = Frames(np.tile(np.eye(2), (4, 1, 1)), np.ones((4, 2)), np.zeros(4))
+    connection = connect(points, chain, frames)
+    kept = np.where((chain.tails + chain.indices) == 3, 0.0, 1.0)  # the edge in the middle
+    found = transport_distances(replace(connection, coherence=kept))
+    np.testing.assert_allclose(found[0, 3], 2 + np.hypot(1, 0.2), rtol=1e-8)
+    np.testing.assert_allclose(found[0, 2], 2, rtol=1e-8)
+    whole = transport_distances(connection)
+    np.testing.assert_allclose(whole[0, 3], 1.2, rtol=1e-12)
 
 
 def test_a_path_tells_its_coherence_and_keeps_its_unfolded_points():

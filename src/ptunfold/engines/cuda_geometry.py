@@ -6,10 +6,10 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.connection import ARC, CREASE, EDGE_WEIGHT, N_TERMS
+from ptunfold.geometry.connection import ARC, EDGE_WEIGHT
 from ptunfold.geometry.frames import principal_directions
 from ptunfold.geometry.surface import fit_quadratic
-from ptunfold.types import BoolArray, FloatArray, Frames, IntArray, on_host
+from ptunfold.types import FloatArray, Frames, IntArray, on_host
 from ptunfold.validation import SURFACES
 
 # The library solves many small eigenproblems at once up to this size.
@@ -117,18 +117,15 @@ class DeviceGeometry:
         )
         return overlaps + EDGE_WEIGHT * first[:, :, None] * second[:, None, :]
 
-    def bend(
-        self, there: Any, here: Any, overlaps: Any, turns: Any, folded: BoolArray
-    ) -> tuple[Any, Any]:
+    def bend(self, there: Any, here: Any, overlaps: Any, turns: Any) -> tuple[Any, Any]:
         """Find the arcs that belong to edges, and the means of their shadows, as `bend_edges`."""
         mean = 0.5 * (there - (turns @ here[:, :, None])[:, :, 0])
         half = overlaps @ turns.transpose(0, 2, 1)
         identity = self.cupy.asarray(np.eye(mean.shape[1]))
         bent = identity - 0.5 * (half + half.transpose(0, 2, 1))
-        weights = self.cupy.asarray(np.where(folded[:, None], CREASE, ARC))
-        steps = weights[:, -1:] * mean
-        for power in range(N_TERMS - 2, -1, -1):
-            steps = weights[:, power, None] * mean + (bent @ steps[:, :, None])[:, :, 0]
+        steps = ARC[-1] * mean
+        for weight in ARC[-2::-1]:
+            steps = weight * mean + (bent @ steps[:, :, None])[:, :, 0]
         return mean, steps
 
     def align(self, overlaps: Any) -> Any:

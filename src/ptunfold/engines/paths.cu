@@ -3,7 +3,7 @@
 // LANES sources go together: 32 neighbours, whose shortest paths are nearly the same, one lane of a
 // warp each; or a single one. DIM is the dimension of the tangent spaces. With BOTH, distances are
 // the means of both directions; else they are those towards the source. With PARTLY, only the share
-// `kept` is carried over an edge, and the length of the rest adds up. No distance is below that
+// `kept` is carried over an edge, its root over either half, and the length of the rest adds up. No distance is below that
 // between the points, which have AXES coordinates. The graph must be connected by edges longer than
 // rounding. A block has THREADS threads, and a multiprocessor holds at
 // least BLOCKS blocks.
@@ -317,41 +317,51 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
               for (int k = 0; k < DIM; k++)
                 seen[k] = __ldcg(space.vectors + ((long long)parent * DIM + k) * LANES + lane);
 #if PARTLY
-              const float keep = kept[edge];
-              __stcg(space.lost + (long long)node * LANES + lane,
-                     __ldcg(space.lost + (long long)parent * LANES + lane) + (1 - keep) * length_of(seen));
+              const float keep = sqrtf(kept[edge]);
+              float left = length_of(seen);
               for (int k = 0; k < DIM; k++) seen[k] *= keep;
+#else
+              const float keep = 1;
 #endif
+              float own[DIM];
               for (int row = 0; row < DIM; row++) {
-                float value = steps[(long long)edge * DIM + row];
+                own[row] = steps[(long long)edge * DIM + row];
                 for (int k = 0; k < DIM; k++)
-                  value += rotations[((long long)edge * DIM + row) * DIM + k] * seen[k];
-                __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, value);
+                  own[row] += rotations[((long long)edge * DIM + row) * DIM + k] * seen[k];
+                __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, keep * own[row]);
               }
+#if PARTLY
+              left += length_of(own);
+              __stcg(space.lost + (long long)node * LANES + lane,
+                     __ldcg(space.lost + (long long)parent * LANES + lane) + (1 - keep) * left);
+#endif
 #if BOTH
               const long long forth = reverse[edge];
               for (int k = 0; k < DIM; k++)
                 seen[k] = __ldcg(space.outward + ((long long)parent * DIM + k) * LANES + lane);
 #if PARTLY
-              __stcg(space.lost_outward + (long long)node * LANES + lane,
-                     __ldcg(space.lost_outward + (long long)parent * LANES + lane) +
-                         (1 - keep) * length_of(seen));
+              left = length_of(seen);
               for (int k = 0; k < DIM; k++) seen[k] *= keep;
 #endif
               for (int row = 0; row < DIM; row++) {
-                float value = seen[row];
+                own[row] = seen[row];
                 float turn[DIM];
                 for (int k = 0; k < DIM; k++) {
                   turn[k] = __ldcg(space.turns + (((long long)parent * DIM + row) * DIM + k) * LANES + lane);
-                  value += turn[k] * steps[forth * DIM + k];
+                  own[row] += turn[k] * steps[forth * DIM + k];
                 }
-                __stcg(space.outward + ((long long)node * DIM + row) * LANES + lane, value);
+                __stcg(space.outward + ((long long)node * DIM + row) * LANES + lane, keep * own[row]);
                 for (int column = 0; column < DIM; column++) {
                   float total = 0;
                   for (int k = 0; k < DIM; k++) total += turn[k] * rotations[(forth * DIM + k) * DIM + column];
                   __stcg(space.turns + (((long long)node * DIM + row) * DIM + column) * LANES + lane, total);
                 }
               }
+#if PARTLY
+              left += length_of(own);
+              __stcg(space.lost_outward + (long long)node * LANES + lane,
+                     __ldcg(space.lost_outward + (long long)parent * LANES + lane) + (1 - keep) * left);
+#endif
 #endif
             }
           }

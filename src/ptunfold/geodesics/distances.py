@@ -25,6 +25,7 @@ from ptunfold.validation import check_sources
 _BAR = {"description": "distances", "unit": "sources"}
 MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
+_LEAST_CARRIED = 1e-9  # over half an edge: what is lost of a length is found again by division
 
 
 def transport_distances(
@@ -236,7 +237,7 @@ class OneWayRows:
         self.blocks = plan_batches(graph.n_points)
         self.owners, self.owned = owners_of(position, graph.n_points)
         self.back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-        self.rotations, self.lost = shares_of(connection)
+        self.steps, self.rotations, self.lost = shares_of(connection)
         self.points = chords_of(connection)
         self.per_width = 1.0
         self.has_hub = False
@@ -265,7 +266,7 @@ class OneWayRows:
             graph.indices,
             graph.lengths,
             self.back,
-            self.connection.steps,
+            self.steps,
             self.rotations,
             self.lost,
             self.points,
@@ -289,18 +290,24 @@ class OneWayRows:
             rows[owners - first_row] = row[self.position]
 
 
-def shares_of(connection: Connection) -> tuple[FloatArray, FloatArray]:
+def shares_of(connection: Connection) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Write what is carried over edges, and what is not, as batches want it.
 
-    Returns rotations, flat, shortened to the share that is carried; and the shares that are lost,
-    each with a 1 after it, and a last pair of ones; none where everything is carried.
+    The root of the share is carried over either half of an edge, before its step and after it.
+    Returns steps, shortened to what is carried of them; rotations, flat, likewise; and what is lost
+    of the length before, and for each unit of the length after, both with a 1 after them, and a
+    last pair of ones; nothing is lost, and the last array empty, where everything is carried.
     """
-    kept = connection.coherence
-    if kept is None:
-        return connection.rotations.ravel(), np.empty(0)
-    lost = np.ones((len(kept) + 1, 2))
-    lost[:-1, 0] -= kept
-    return (connection.rotations * kept[:, None, None]).ravel(), lost.ravel()
+    if connection.coherence is None:
+        return connection.steps, connection.rotations.ravel(), np.empty(0)
+    half = np.maximum(np.sqrt(connection.coherence), _LEAST_CARRIED)
+    lost = np.ones((len(half) + 1, 4))
+    lost[:-1, 0], lost[:-1, 2] = 1 - half, 1 / half - 1
+    return (
+        connection.steps * half[:, None],
+        (connection.rotations * np.square(half)[:, None, None]).ravel(),
+        lost.ravel()[:-2],
+    )
 
 
 def graph_distances(

@@ -6,16 +6,16 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.geometry.creases import cross_creases
+from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.edges import (
     bend_edges,
     favor_edges,
     nearest_orthogonal,
-    write_in_frames,
 )
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import (
-    BoolArray,
     Connection,
     FloatArray,
     Frames,
@@ -29,11 +29,8 @@ _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
 # counts in their alignment, where steps are arcs.
 EDGE_WEIGHT = 2.0
-N_TERMS = 12
-# θ / sin θ, an arc by its shadow, and 2 / (1 + cos θ), the way over a crease, in powers of
-# 1 - cos θ.
-ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, N_TERMS))])
-CREASE = 0.5 ** np.arange(N_TERMS)
+# θ / sin θ, an arc by its shadow, in powers of 1 - cos θ.
+ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, 12))])
 _LONGEST = np.pi / 2  # of a chord: half a circle
 MOST_AXES = 16
 
@@ -100,16 +97,13 @@ def connect(
     steps = np.empty((graph.n_edges, dim))
     squares = np.empty((graph.n_edges, 2))  # of shadows and edges
     longer = np.ones(graph.n_edges if step == "arc" else 0)
-    is_one_sided = frames.is_one_sided
-    if is_one_sided is None:
-        is_one_sided = np.zeros(graph.n_points, dtype=bool)
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
 
     def measure_here(
         frames: Frames, tails: IntArray, heads: IntArray
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        return _edges_in_frames(points, frames, tails, heads)
+        return edges_in_frames(points, frames, tails, heads)
 
     measure = measure_here if device is None else device.edges_in_frames
     align = _align if device is None else device.align
@@ -127,8 +121,7 @@ def connect(
             squares[edge, 1] = on_host(np.square(lengths))
         if step == "arc":
             turns = align(favor(there, here, overlaps))
-            folded = is_one_sided[tails] | is_one_sided[heads]
-            mean, arcs = bend(there, here, overlaps, turns, folded)
+            mean, arcs = bend(there, here, overlaps, turns)
             # Opposite directions have no mean: the one at the tail is as good as any.
             is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
             arcs[is_lost] = there[is_lost]
@@ -154,6 +147,7 @@ def connect(
         progress=progress,
     )
     if step == "arc":
+        cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=n_jobs)
         graph = graph.with_lengths(graph.lengths * longer)
     seen, whole = (
         np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)
@@ -174,20 +168,6 @@ def leading_axes(points: FloatArray) -> FloatArray:
     _, _, axes = np.linalg.svd(some - some.mean(axis=0), full_matrices=False)
     # Rounding must not make a shadow longer than what casts it.
     return points.astype(np.float64) @ (axes[:MOST_AXES].T * (1 - 1e-10))
-
-
-def _edges_in_frames(
-    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-    """Write edges in the frames at both ends, and these frames in each other.
-
-    Returns overlaps of frames (n_edges, d, d), steps there and back (n_edges, d), and lengths.
-    """
-    n_edges, dim = len(tails), frames.intrinsic_dim
-    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
-    there, here = np.empty((2, n_edges, dim))
-    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
-    return overlaps, there, here, lengths
 
 
 def _align(overlaps: FloatArray) -> FloatArray:
@@ -224,14 +204,13 @@ def _bend(
     here: FloatArray,
     overlaps: FloatArray,
     turns: FloatArray,
-    folded: BoolArray,
 ) -> tuple[FloatArray, FloatArray]:
     """Find the arcs that belong to edges, and the means of their shadows, (n_edges, d).
 
     ``there`` and ``here`` are the shadows of an edge on the tangent spaces at both ends. Along a
     direction in which these meet at the angle θ, an arc is θ / sin θ times as long as the mean of
-    its shadows, and the way over a crease 2 / (1 + cos θ) times; ``folded`` are edges over one.
+    its shadows.
     """
     mean, steps = np.empty_like(there), np.empty_like(there)
-    bend_edges(there, here, overlaps, turns, folded, ARC, CREASE, mean, steps)
+    bend_edges(there, here, overlaps, turns, ARC, mean, steps)
     return mean, steps

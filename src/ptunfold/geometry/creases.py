@@ -1,4 +1,4 @@
-"""Creases: where a surface is bent too sharply for one plane, take that of one side."""
+"""Creases: where a surface is bent too sharply for one plane, and the way over them."""
 
 from __future__ import annotations
 
@@ -7,15 +7,23 @@ from dataclasses import replace
 import numpy as np
 
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import estimate_frames
 from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.shortcuts import without_edges
 from ptunfold.threads import cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
 # Off its surface by this much of its width, a neighbourhood is no piece of a smooth surface; one
 # nearby has to fit this many times better.
 _MISFIT = 0.05
 _TIMES_BETTER = 3.0
+_BETTER = 0.5  # of the misfit: the neighbourhood on one side is taken
 _CHUNK_VALUES = 1 << 20
+# Planes that meet at a smaller angle than this cosine tells have no line in common that could be
+# found; an arc is as good there.
+_SHARP = 0.8
+_EDGES_TOGETHER = 8192
 
 
 def take_one_side(
@@ -24,6 +32,7 @@ def take_one_side(
     frames: Frames,
     n_neighbors: int,
     *,
+    tangent: str = "quadratic",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Frames:
@@ -32,7 +41,7 @@ def take_one_side(
     A neighbourhood that reaches over a crease has a plane halfway between those of the two sides,
     and a surface that fits neither. Among its points some are farther from the crease, with a
     surface that fits well; if the point lies on the tangent plane of one of them, it is on that
-    side.
+    side. Then its neighbourhood is taken once more, without edges that cross the crease.
 
     Parameters
     ----------
@@ -44,6 +53,8 @@ def take_one_side(
         The tangent frames of all points.
     n_neighbors : int
         The number of nearest points on the graph to look at.
+    tangent : str
+        How the frames were estimated.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -56,8 +67,7 @@ def take_one_side(
     """
     n_members = min(n_neighbors, graph.n_points - 1) + 1
     widths = frames.singular_values[:, -1] / np.sqrt(n_members)
-    lifts = np.zeros(len(points)) if frames.lift is None else np.linalg.norm(frames.lift, axis=1)
-    own = np.hypot(frames.residual, lifts)
+    own = _misfits(frames)
     nodes = np.flatnonzero((own > _MISFIT * widths) & (np.diff(graph.indptr) > 0))
     places = distinct_places(points)
     chosen = nodes.copy()
@@ -88,4 +98,108 @@ def take_one_side(
         return frames
     vectors = frames.vectors.copy()
     vectors[nodes] = frames.vectors[chosen]
-    return replace(frames, vectors=vectors, is_one_sided=is_one_sided)
+    taken = replace(frames, vectors=vectors, is_one_sided=is_one_sided)
+    edges = _edges_at(graph, is_one_sided)
+    overlaps, *_ = edges_in_frames(points, taken, graph.tails[edges], graph.indices[edges])
+    crossing = edges[np.linalg.svd(overlaps, compute_uv=False)[:, -1] < _SHARP]
+    ends = (array[crossing].astype(np.int64) for array in (graph.tails, graph.indices))
+    cut_open = without_edges(graph, *ends)
+    nodes = np.flatnonzero(is_one_sided & (np.diff(cut_open.indptr) > 0))
+    own_side = estimate_frames(
+        points,
+        cut_open,
+        n_neighbors,
+        frames.intrinsic_dim,
+        tangent=tangent,
+        nodes=nodes,
+        must_span=False,
+        n_jobs=n_jobs,
+    )
+    is_better = _misfits(own_side) < _BETTER * own[nodes]
+    vectors[nodes[is_better]] = own_side.vectors[is_better]
+    return taken
+
+
+def _misfits(frames: Frames) -> FloatArray:
+    """Tell how far neighbourhoods are from their surfaces, and points from these, (n_points,)."""
+    if frames.lift is None:
+        return frames.residual
+    return np.hypot(frames.residual, np.linalg.norm(frames.lift, axis=1))
+
+
+def _edges_at(graph: Graph, is_marked: BoolArray) -> IntArray:
+    """List edges that lead to a point that is marked, each once."""
+    is_near = is_marked[graph.tails] | is_marked[graph.indices]
+    return np.flatnonzero(is_near & (graph.tails < graph.indices) & (graph.lengths > 0))
+
+
+def cross_creases(
+    points: FloatArray,
+    graph: Graph,
+    frames: Frames,
+    longest: float,
+    rotations: FloatArray,
+    steps: FloatArray,
+    longer: FloatArray,
+    *,
+    n_jobs: int | None = None,
+) -> None:
+    """Lead edges over creases: in one plane to the line where both meet, and on in the other.
+
+    Of the directions of two planes, those that meet at the largest angle, with cosine σ, lead
+    across the crease. Along them the edge has the shadows a and b, and is the sum of t and u times
+    these directions, where a = t + σu and b = u + σt. The way across is |t| + |u| long. Where t and
+    u have different signs, the crease is sharper than a right angle, as in a groove, and transport
+    turns by more than that.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The proximity graph.
+    frames : Frames
+        The tangent frames; edges at the points that ``is_one_sided`` marks are looked at.
+    longest : float
+        The most that a way may be longer than its edge.
+    rotations, steps, longer : (n_edges, d, d), (n_edges, d), (n_edges,)
+        As they are for arcs, the last by how much these are longer than edges; changed where edges
+        cross a crease.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+    if frames.is_one_sided is None:
+        return
+    edges = _edges_at(graph, frames.is_one_sided)
+    reverse = graph.reverse
+
+    def handle(block: slice) -> None:
+        forth = edges[block]
+        tails, heads = graph.tails[forth], graph.indices[forth]
+        overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
+        left, cosines, right = np.linalg.svd(overlaps)
+        some = np.flatnonzero(cosines[:, -1] < _SHARP)
+        forth, lengths, cosine = forth[some], lengths[some], cosines[some, -1]
+        there, here, left, right = there[some], here[some], left[some], right[some]
+        across, beyond = left[:, :, -1], right[:, -1]
+        first = (there * across).sum(axis=1)
+        second = -(here * beyond).sum(axis=1)
+        ways = np.stack((first - cosine * second, second - cosine * first)) / (1 - cosine**2)
+        is_acute = ways[0] * ways[1] < 0
+        turns = left @ right
+        turns[is_acute] -= 2 * across[is_acute, :, None] * beyond[is_acute, None, :]
+        mean = 0.5 * (there - np.einsum("eij,ej->ei", turns, here))
+        # Towards the crease; right at it the way beyond tells.
+        signs = np.where(is_acute, -1, 1) * np.sign(ways[1])
+        signs = np.where(np.abs(ways[0]) > np.abs(ways[1]), np.sign(ways[0]), signs)
+        long = signs * np.abs(ways).sum(axis=0)
+        found = mean + (long - (mean * across).sum(axis=1))[:, None] * across
+        size = np.linalg.norm(found, axis=1)
+        allowed = np.clip(size, lengths, longest * lengths)
+        found *= (allowed / np.where(size > 0, size, 1))[:, None]
+        back = reverse[forth]
+        rotations[forth], rotations[back] = turns, turns.transpose(0, 2, 1)
+        steps[forth], steps[back] = found, -np.einsum("eji,ej->ei", turns, found)
+        longer[forth] = longer[back] = allowed / lengths
+
+    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), n_jobs=n_jobs)

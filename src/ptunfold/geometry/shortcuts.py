@@ -5,10 +5,10 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.components import component_labels
+from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import graph_from_edges, subgraph
 from ptunfold.geometry.neighbors import edge_lengths
-from ptunfold.kernels.detours import count_detours
-from ptunfold.kernels.edges import write_in_frames
+from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
@@ -25,6 +25,9 @@ _LONGEST_DROPPED = 1.75
 # Of an edge's shadow to that which the angle between the planes at its ends lets expect: creases
 # have 0.8 and more.
 _JUMP = 0.5
+# An edge with less of it than this in either plane leaves the sheet. Unless two edges that do not
+# lead from end to end, on a way that is not much longer than that over a crease, it is a jump.
+_LEAVES, _LONGEST_OF_CREASE = 0.8, 1.3
 _ALONG, _ALIKE = 0.95, 0.9
 
 
@@ -130,15 +133,25 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
 
     Where a sheet is bent, an edge rises above the tangent planes at its ends, by half of the angle
     between them. Where the planes are parallel and the edge rises all the same, it leads to
-    another sheet. Edges that alone hold parts of the graph together are none.
+    another sheet. Over a groove it rises from both of them, and no points lie on the way. Edges
+    that alone hold parts of the graph together are none.
     """
     edges = np.flatnonzero(graph.tails < graph.indices)
     overlaps, shadows = _edges_in_planes(points, frames, graph.tails[edges], graph.indices[edges])
-    is_steep = shadows < _JUMP
-    edges, shadows = edges[is_steep], shadows[is_steep]
-    cosines = np.linalg.svd(overlaps[is_steep], compute_uv=False).min(axis=1, initial=1)
-    is_jump = shadows < _JUMP * np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
-    tails, heads = (ends[edges[is_jump]].astype(np.int64) for ends in (graph.tails, graph.indices))
+    leaves = shadows.max(axis=1) < _LEAVES
+    some = np.flatnonzero(leaves | (shadows.min(axis=1) < _JUMP))
+    cosines = np.linalg.svd(overlaps[some], compute_uv=False).min(axis=1, initial=1)
+    crease = np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
+    is_jump = shadows[some].min(axis=1) < _JUMP * np.minimum(crease, 1)
+    along = np.ones(graph.n_edges, dtype=bool)
+    along[edges[leaves]] = along[edges[some[is_jump]]] = False
+    along &= along[graph.reverse]
+    some = edges[some]
+    tails, heads = (ends[some].astype(np.int64) for ends in (graph.tails, graph.indices))
+    ways = np.empty(len(some))
+    ways_by_two(graph.indptr, graph.indices, graph.lengths, along, tails, heads, ways)
+    is_jump |= ~along[some] & (ways > _LONGEST_OF_CREASE * graph.lengths[some] / crease)
+    tails, heads = tails[is_jump], heads[is_jump]
     labels = component_labels(without_edges(graph, tails, heads))
     is_cut = labels[tails] == labels[heads]
     return np.column_stack((tails[is_cut], heads[is_cut]))
@@ -148,19 +161,17 @@ def keep_to_sheet(points: FloatArray, frames: Frames, edges: IntArray) -> BoolAr
     """Tell which of the edges (n_edges, 2) run along tangent planes that are nearly the same."""
     overlaps, shadows = _edges_in_planes(points, frames, *edges.T)
     cosines = np.linalg.svd(overlaps, compute_uv=False).min(axis=1, initial=1)
-    return (shadows >= _ALONG) & (cosines >= _ALIKE)
+    return (shadows.min(axis=1) >= _ALONG) & (cosines >= _ALIKE)
 
 
 def _edges_in_planes(
     points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Return the overlaps of the frames at both ends, and the smaller shadow of unit edges."""
-    n_edges, dim = len(tails), frames.intrinsic_dim
-    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
-    there, here = np.empty((2, n_edges, dim))
-    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
-    shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
-    return overlaps, np.divide(shadow, lengths, out=np.ones(n_edges), where=lengths > 0)
+    """Return the overlaps of the frames at both ends, and the shadows of unit edges on both."""
+    overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
+    shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (there, here)])
+    is_long = lengths[:, None] > 0
+    return overlaps, np.divide(shadows, lengths[:, None], out=np.ones(shadows.shape), where=is_long)
 
 
 def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:

@@ -6,9 +6,9 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import measure_graph
 from ptunfold.geometry.neighborhoods import find_members
-from ptunfold.kernels.edges import write_in_frames
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import as_points, check_count, check_same_size
@@ -113,12 +113,7 @@ def _along(
     is_kept = np.empty(len(tails), dtype=bool)
 
     def handle(block: slice) -> None:
-        shape, dim = tails[block].shape, frames.intrinsic_dim
-        overlaps, lengths = np.empty((*shape, dim, dim)), np.empty(shape)
-        there, here = np.empty((*shape, dim)), np.empty((*shape, dim))
-        write_in_frames(
-            points, frames.vectors, tails[block], heads[block], overlaps, there, here, lengths
-        )
+        _, there, here, lengths = edges_in_frames(points, frames, tails[block], heads[block])
         shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 

@@ -150,9 +150,8 @@ def develop(
     lanes in which that is done. A node can be unfolded once its parent is, and a parent was
     visited before the node that it gave a label to: one pass over the visits is enough.
     ``rotations`` is flat. ``lost`` is empty where everything is carried over every edge. Else it
-    holds two numbers an edge, the share that is not carried and 1, and ``vectors``
-    (n * (d + 2), LANES) have for each node two rows more: its length, and what was lost of the
-    lengths before.
+    holds four numbers an edge, see `shares_of`, and ``vectors`` (n * (d + 2), LANES) have for each
+    node two rows more: its length, and what was lost of the lengths before.
     """
     dim = steps.shape[1]
     is_whole = len(lost) == 0
@@ -195,8 +194,9 @@ def develop(
                         )
                     if not is_whole:
                         before, own = neighbor * height + dim, node * height + dim
-                        combine(vectors, own + 1, 0.0, lost, 2 * edge, before, 2, lanes)
+                        combine(vectors, own + 1, 0.0, lost, 4 * edge, before, 2, lanes)
                         norm(vectors, own, vectors, node * height, dim)
+                        combine(vectors, own + 1, 0.0, lost, 4 * edge + 2, own, 2, lanes)
                     done |= lanes
             ready[node] = done
             n_unfolded += done == ALL_LANES

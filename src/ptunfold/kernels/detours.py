@@ -93,3 +93,24 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
             is_taken[taken[position]] = False
             is_taken[reverse[taken[position]]] = False
         counts[index] = n_ways
+
+
+@njit(nogil=True, cache=True)
+def ways_by_two(indptr, indices, lengths, along, tails, heads, ways):
+    """Fill ``ways`` with the shortest way over one node in between, by edges ``along`` (E,) alone.
+
+    It is infinite where there is none. The neighbours of a node are sorted.
+    """
+    for pair in range(len(tails)):
+        ways[pair] = np.inf
+        one, other = indptr[tails[pair]], indptr[heads[pair]]
+        while one < indptr[tails[pair] + 1] and other < indptr[heads[pair] + 1]:
+            if indices[one] == indices[other]:
+                if along[one] and along[other]:
+                    ways[pair] = min(ways[pair], lengths[one] + lengths[other])
+                one += 1
+                other += 1
+            elif indices[one] < indices[other]:
+                one += 1
+            else:
+                other += 1

@@ -13,8 +13,8 @@ def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vec
     """Unfold every path of the tree into the tangent space of its far end.
 
     ``vectors[u]`` becomes the root as seen from ``u``: the step to the parent plus what the parent
-    sees, turned into the frame of ``u``. No rotation has to be accumulated. Of what the parent
-    sees, the share ``kept`` (E,) is carried over the edge; the length of the rest adds up in
+    sees, turned into the frame of ``u``. No rotation has to be accumulated. The share ``kept`` (E,)
+    is carried over the edge, its root over either half; the length of the rest adds up in
     ``lost[u]``, and the distance is ‖vectors[u]‖ + lost[u].
     """
     dim = steps.shape[1]
@@ -26,14 +26,17 @@ def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vec
         node = order[position]
         parent = tails[parent_edge[node]]
         edge = reverse[parent_edge[node]]
+        keep = np.sqrt(kept[edge])
         for row in range(dim):
             value = 0.0
             for column in range(dim):
                 value += rotations[edge, row, column] * vectors[parent, column]
-            vectors[node, row] = steps[edge, row] + kept[edge] * value
+            vectors[node, row] = steps[edge, row] + keep * value
         lost[node] = lost[parent]
-        if kept[edge] < 1:
-            lost[node] += (1 - kept[edge]) * _length(vectors, parent)
+        if keep < 1:
+            lost[node] += (1 - keep) * (_length(vectors, parent) + _length(vectors, node))
+            for row in range(dim):
+                vectors[node, row] *= keep
 
 
 @njit(nogil=True, cache=True)
@@ -61,11 +64,7 @@ def develop_both_ways(
         edge = parent_edge[node]
         back = reverse[edge]
         parent = tails[edge]
-        keep = kept[edge]
-        lost[node, 0], lost[node, 1] = lost[parent, 0], lost[parent, 1]
-        if keep < 1:
-            lost[node, 0] += (1 - keep) * _length(inward, parent)
-            lost[node, 1] += (1 - keep) * _length(outward, parent)
+        keep = np.sqrt(kept[edge])
         for row in range(dim):
             here, there = 0.0, 0.0
             for inner in range(dim):
@@ -79,6 +78,13 @@ def develop_both_ways(
                 for inner in range(dim):
                     turn += turns[parent, row, inner] * rotations[edge, inner, column]
                 turns[node, row, column] = turn
+        lost[node, 0], lost[node, 1] = lost[parent, 0], lost[parent, 1]
+        if keep < 1:
+            lost[node, 0] += (1 - keep) * (_length(inward, parent) + _length(inward, node))
+            lost[node, 1] += (1 - keep) * (_length(outward, parent) + _length(outward, node))
+            for row in range(dim):
+                inward[node, row] *= keep
+                outward[node, row] *= keep
 
 
 @njit(nogil=True, cache=True)

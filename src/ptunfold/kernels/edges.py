@@ -69,12 +69,12 @@ def favor_edges(there, here, weight, overlaps):
 
 
 @njit(nogil=True, cache=True)
-def bend_edges(there, here, overlaps, turns, folded, arc, crease, mean, steps):
+def bend_edges(there, here, overlaps, turns, arc, mean, steps):
     """Fill ``steps`` (E, d) with arcs, in the frames of their tails, and ``mean`` with shadows.
 
     With C the overlap of the frames turned into one of them, the step is the sum of a_k (I - C)^k
-    times the mean of the shadows ``there`` and ``here`` (E, d) of an edge on both of them; the
-    coefficients are ``arc`` or, where ``folded`` (E,), ``crease``.
+    times the mean of the shadows ``there`` and ``here`` (E, d) of an edge on both of them, with the
+    coefficients ``arc``.
     """
     n_edges, dim = there.shape
     bent, term = np.empty((dim, dim)), np.empty(dim)
@@ -93,17 +93,16 @@ def bend_edges(there, here, overlaps, turns, folded, arc, crease, mean, steps):
                     value += overlaps[edge, column, inner] * turns[edge, row, inner]
                 bent[row, column] = (1.0 if row == column else 0.0) - 0.5 * value
                 most = max(most, abs(bent[row, column]))
-        weights = crease if folded[edge] else arc
         # From the last power that counts; each is at most this much smaller than the one before.
         n_terms, size = 1, 0.5 * dim * most
-        while n_terms < len(weights) and size > 1e-17:
+        while n_terms < len(arc) and size > 1e-17:
             size *= 0.5 * dim * most
             n_terms += 1
         for row in range(dim):
-            steps[edge, row] = weights[n_terms - 1] * mean[edge, row]
+            steps[edge, row] = arc[n_terms - 1] * mean[edge, row]
         for power in range(n_terms - 2, -1, -1):
             for row in range(dim):
-                term[row] = weights[power] * mean[edge, row]
+                term[row] = arc[power] * mean[edge, row]
                 for column in range(dim):
                     term[row] += bent[row, column] * steps[edge, column]
             for row in range(dim):
