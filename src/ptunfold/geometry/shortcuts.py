@@ -138,6 +138,8 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     edges, shadows = edges[is_steep], shadows[is_steep]
     cosines = np.linalg.svd(overlaps[is_steep], compute_uv=False).min(axis=1, initial=1)
     is_jump = shadows < _JUMP * np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
+    if not is_jump.any():
+        return np.empty((0, 2), dtype=np.int64)
     tails, heads = (ends[edges[is_jump]].astype(np.int64) for ends in (graph.tails, graph.indices))
     labels = component_labels(without_edges(graph, tails, heads))
     is_cut = labels[tails] == labels[heads]
@@ -165,6 +167,8 @@ def _edges_in_planes(
 
 def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
     """Return the graph with more edges (n_edges, 2), of their lengths in space."""
+    if not len(edges):
+        return graph
     once = graph.tails < graph.indices
     return graph_from_edges(
         graph.n_points,
