@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.components import component_labels
-from ptunfold.geometry.graph import graph_from_edges, subgraph
+from ptunfold.geometry.graph import subgraph
 from ptunfold.geometry.neighbors import edge_lengths
 from ptunfold.kernels.detours import count_detours
 from ptunfold.kernels.edges import write_in_frames
@@ -166,15 +166,15 @@ def _edges_in_planes(
 
 
 def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
-    """Return the graph with more edges (n_edges, 2), of their lengths in space."""
-    if not len(edges):
-        return graph
-    once = graph.tails < graph.indices
-    return graph_from_edges(
-        graph.n_points,
-        np.concatenate((graph.tails[once], edges[:, 0])),
-        np.concatenate((graph.indices[once], edges[:, 1])),
-        np.concatenate((graph.lengths[once], edge_lengths(points, *edges.T))),
+    """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
+    both = np.concatenate((edges, edges[:, ::-1]))
+    both = both[np.lexsort(both.T[::-1])]
+    places = np.searchsorted(_keys(graph, graph.tails, graph.indices), _keys(graph, *both.T))
+    degrees = np.diff(graph.indptr) + np.bincount(both[:, 0], minlength=graph.n_points)
+    return Graph(
+        np.concatenate(([0], np.cumsum(degrees))),
+        np.insert(graph.indices, places, both[:, 1]),
+        np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
     )
 
 
@@ -195,8 +195,11 @@ def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArra
     """Find where edges stand in a graph, and whether they do."""
     if not graph.n_edges:
         return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
-    n_points = np.int64(graph.n_points)
-    keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
-    # The edges of a graph are sorted.
+    keys, wanted = _keys(graph, graph.tails, graph.indices), _keys(graph, tails, heads)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return places, keys[places] == wanted
+
+
+def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
+    """Number edges in the order in which a graph has them, (n_edges,)."""
+    return tails * np.int64(graph.n_points) + heads
