@@ -201,5 +201,5 @@ def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArra
 
 
 def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
-    """Number edges in the order in which a graph has them, (n_edges,)."""
+    """Return numbers that sort edges as a graph does, (n_edges,)."""
     return tails * np.int64(graph.n_points) + heads
