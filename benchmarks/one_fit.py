@@ -75,7 +75,7 @@ def stages(points, jobs):
     shortcuts, seconds["shortcuts"], _ = timed(lambda: find_shortcuts(graph, n_jobs=jobs))
     graph = without_edges(graph, *shortcuts)
     texture, seconds["texture"], _ = timed(lambda: texture_of(points, graph, 2, n_jobs=jobs))
-    assert texture == "smooth"
+    assert texture.kind == "smooth"
     frames, seconds["frames"], _ = timed(
         lambda: estimate_frames(points, graph, 18, 2, tangent="quadratic", n_jobs=jobs)
     )

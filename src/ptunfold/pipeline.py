@@ -200,26 +200,28 @@ def _lay_by_evidence(
 ) -> Geometry:
     """Settle what is left to the data, lay the connection, and judge by it what was settled."""
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-    found = _graph(points, settings, order, is_sheet=True, **how)
+    built = _graph(points, settings, order, **how)
+    found = _pruned(*built, settings, is_sheet=True)
     if settings.may_shrink:
         settings = with_dimension(settings, points, found[0], n_jobs=n_jobs)
     texture = None
     if is_open(settings):
         texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
         if not texture.is_sheet:
-            found = _graph(points, settings, order, is_sheet=False, **how)
+            found = _pruned(*built, settings, is_sheet=False)
     decided = settle(settings, texture, len(points))
-    laid = _lay(points, *found, decided, texture, order, engine, said, **how)
-    if texture is not None and settings.denoise < 0 < decided.denoise and not was_noise(laid):
+    if texture is not None and settings.denoise < 0 < decided.denoise:
+        laid = _lay(points, *found, decided, texture, order, engine, said, **how)
+        if was_noise(laid):
+            return laid
         texture = without_noise(texture)
         decided = settle(settings, texture, len(points))
-        laid = _lay(points, *found, decided, texture, order, engine, said, **how)
     if texture is not None and texture.kind == "rough" and decided.may_thin:
         fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
-        thinner = _graph(points, fewer, order, is_sheet=False, **how)
+        thinner = _pruned(*_graph(points, fewer, order, **how), fewer, is_sheet=False)
         if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
-            laid = _lay(points, *thinner, fewer, texture, order, engine, said, **how)
-    return laid
+            found, decided = thinner, fewer
+    return _lay(points, *found, decided, texture, order, engine, said, **how)
 
 
 def _lay(
@@ -248,7 +250,8 @@ def _lay(
             surface, graph, settings.denoise_neighbors, dim, tangent=fit, **how
         )
         is_sheet = texture is None or texture.is_sheet
-        graph, shortcuts = _graph(surface, settings, order, is_sheet=is_sheet, **how)
+        built = _graph(surface, settings, order, **how)
+        graph, shortcuts = _pruned(*built, settings, is_sheet=is_sheet)
     whole, labels = resolve_components(
         surface, graph, settings.disconnected, n_jobs, say=said.append
     )
@@ -285,10 +288,11 @@ def _lay(
             shortcuts = np.concatenate((shortcuts, jumps))
     if settings.n_wide:
         whole = widen_graph(surface, graph, frames, settings.n_wide, bridged=whole, **how)
-        if settings.is_pruned and len(shortcuts):  # what keeps to the sheet after all is none
+        if settings.is_pruned:  # what keeps to the sheet after all is no shortcut
+            shortcuts = shortcuts[~has_edges(whole, *shortcuts.T)]
             keeps = keep_to_sheet(surface, frames, shortcuts)
             whole = with_edges(surface, whole, shortcuts[keeps])
-            shortcuts = shortcuts[~has_edges(whole, *shortcuts.T)]
+            shortcuts = shortcuts[~keeps]
     connection = connect(surface, whole, frames, settings.step, device=device, **how)
     connection = replace(connection, points=leading_axes(surface))
     if texture is None or texture.kind != "flat" or settings.coherence is not None:
@@ -310,16 +314,10 @@ def _graph(
     points: FloatArray,
     settings: Settings,
     order: IntArray | None,
-    *,
-    is_sheet: bool,
     n_jobs: int | None,
     progress: bool,
 ) -> tuple[Graph, IntArray]:
-    """Build the graph, or take the caller's, and find its shortcuts.
-
-    Returns the graph, without its shortcuts if they are to be dropped, and these; the long ones
-    only if the data are a sheet.
-    """
+    """Build the graph, or take the caller's, and find its shortcuts, (n_shortcuts, 2)."""
     if isinstance(settings.graph, str):
         graph = build_graph(
             points,
@@ -333,12 +331,18 @@ def _graph(
         graph = graph_from_matrix(settings.graph, len(points))
         if order is not None:
             graph = renumber_graph(graph, np.argsort(order))
-    found = np.column_stack(find_shortcuts(graph, n_jobs=n_jobs, progress=progress))
-    if settings.is_pruned:
-        if not is_sheet:
-            found = short_ones(graph, found)
-        graph = without_edges(graph, *found.T)
-    return graph, found
+    return graph, np.column_stack(find_shortcuts(graph, n_jobs=n_jobs, progress=progress))
+
+
+def _pruned(
+    graph: Graph, shortcuts: IntArray, settings: Settings, *, is_sheet: bool
+) -> tuple[Graph, IntArray]:
+    """Drop shortcuts, the long ones only from a sheet; return the graph and what was dropped."""
+    if not settings.is_pruned:
+        return graph, shortcuts
+    if not is_sheet:
+        shortcuts = short_ones(graph, shortcuts)
+    return without_edges(graph, *shortcuts.T), shortcuts
 
 
 def members_of_components(geometry: Geometry) -> list[IntArray]:

@@ -117,7 +117,7 @@ def connect(
         # What follows works on arrays of a device too.
         overlaps, there, here, lengths = measure(frames, tails, heads)
         for edge, shadow in ((forth, there), (back, here)):
-            squares[edge, 0] = on_host(np.square(shadow).sum(axis=1))
+            squares[edge, 0] = on_host(np.einsum("ei,ei->e", shadow, shadow))
             squares[edge, 1] = on_host(np.square(lengths))
         if step == "arc":
             turns = align(favor(there, here, overlaps))
@@ -136,7 +136,8 @@ def connect(
             _stretch(there, lengths)
             _stretch(here, lengths)
         steps[forth], steps[back], turns = on_host(there), on_host(here), on_host(turns)
-        rotations[forth], rotations[back] = turns, turns.transpose(0, 2, 1)
+        rotations[forth] = turns
+        rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
 
     run_blocks(
         handle,

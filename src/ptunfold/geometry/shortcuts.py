@@ -6,7 +6,7 @@ import numpy as np
 
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import graph_from_edges, subgraph
+from ptunfold.geometry.graph import subgraph
 from ptunfold.geometry.neighbors import edge_lengths
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import cut, run_blocks
@@ -140,6 +140,8 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     overlaps, shadows = _edges_in_planes(points, frames, graph.tails[edges], graph.indices[edges])
     leaves = shadows.max(axis=1) < _LEAVES
     some = np.flatnonzero(leaves | (shadows.min(axis=1) < _JUMP))
+    if not len(some):
+        return np.empty((0, 2), dtype=np.int64)
     cosines = np.linalg.svd(overlaps[some], compute_uv=False).min(axis=1, initial=1)
     crease = np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
     is_jump = shadows[some].min(axis=1) < _JUMP * np.minimum(crease, 1)
@@ -175,13 +177,15 @@ def _edges_in_planes(
 
 
 def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
-    """Return the graph with more edges (n_edges, 2), of their lengths in space."""
-    once = graph.tails < graph.indices
-    return graph_from_edges(
-        graph.n_points,
-        np.concatenate((graph.tails[once], edges[:, 0])),
-        np.concatenate((graph.indices[once], edges[:, 1])),
-        np.concatenate((graph.lengths[once], edge_lengths(points, *edges.T))),
+    """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
+    both = np.concatenate((edges, edges[:, ::-1]))
+    both = both[np.lexsort(both.T[::-1])]
+    places = np.searchsorted(_keys(graph, graph.tails, graph.indices), _keys(graph, *both.T))
+    degrees = np.diff(graph.indptr) + np.bincount(both[:, 0], minlength=graph.n_points)
+    return Graph(
+        np.concatenate(([0], np.cumsum(degrees))),
+        np.insert(graph.indices, places, both[:, 1]),
+        np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
     )
 
 
@@ -202,8 +206,11 @@ def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArra
     """Find where edges stand in a graph, and whether they do."""
     if not graph.n_edges:
         return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
-    n_points = np.int64(graph.n_points)
-    keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
-    # The edges of a graph are sorted.
+    keys, wanted = _keys(graph, graph.tails, graph.indices), _keys(graph, tails, heads)
     places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
     return places, keys[places] == wanted
+
+
+def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
+    """Return numbers that sort edges as a graph does, (n_edges,)."""
+    return tails * np.int64(graph.n_points) + heads

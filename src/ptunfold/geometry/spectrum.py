@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.components import component_labels, resolve_components
-from ptunfold.geometry.order import sample
-from ptunfold.kernels.paths import tree_lengths
+from ptunfold.geometry.order import sample, spatial_order
+from ptunfold.kernels.batches import new_batch, shortest_paths
+from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray
 
@@ -50,6 +51,7 @@ def is_truer(
     if len(points) < _FEW_POINTS:
         return True
     some = sample(points, _SAMPLE)
+    some = some[spatial_order(points[some])]  # neighbours have nearly the same paths
     shares = [_share(points, graph, some, dim, n_jobs) for graph in (one, other)]
     return shares[0] > _CLEARLY * shares[1]
 
@@ -59,13 +61,17 @@ def _share(points: FloatArray, graph: Graph, some: IntArray, dim: int, n_jobs: i
     # Who takes the graph is told about its components.
     graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     lengths = np.empty((len(some), len(some)))
+    ends = graph.indptr, graph.indices, graph.lengths
+    places = np.zeros(graph.n_edges, dtype=np.uint16)  # nobody asks for the paths
+    per_width = 1 / max(float(np.median(graph.lengths)), np.finfo(float).tiny)
 
     def measure(block: slice) -> None:
-        rows = np.empty((block.stop - block.start, graph.n_points))
-        tree_lengths(graph.indptr, graph.indices, graph.lengths, some[block], rows)
-        lengths[block] = rows[:, some]
+        *queue, labels, parents, _, _, visits, _, _ = new_batch(graph.n_points, 0, 0)
+        sources = np.resize(some[block], LANES)
+        shortest_paths(*ends, places, sources, per_width, *queue, labels, parents, visits)
+        lengths[block] = labels[some, : block.stop - block.start].T
 
-    run_blocks(measure, cut(len(some), 16), n_jobs=n_jobs)
+    run_blocks(measure, cut(len(some), LANES), n_jobs=n_jobs)
     squares = np.square(0.5 * (lengths + lengths.T))
     means = squares.mean(axis=0)
     values = np.linalg.eigvalsh(-0.5 * (squares - means - means[:, None] + means.mean()))

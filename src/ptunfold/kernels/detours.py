@@ -51,21 +51,45 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
             continue
         n_ways, n_taken = 0, 0
         while n_ways < most:
-            # Labels are corrected until nothing improves; the region is small.
+            # The best way by one stop, and the shortest edge by which any way can end. Labels are
+            # corrected until nothing improves; what is too far to come before that way, and where a
+            # graph is no sheet that is most of it, is left alone.
+            best, last, here = longest[index], np.inf, indptr[tail]
             distance[tail] = 0.0
             touched[0], n_touched = tail, 1
+            for there in range(indptr[head], indptr[head + 1]):
+                if there == back or is_taken[there]:
+                    continue
+                last = min(last, lengths[there])
+                while here < indptr[tail + 1] and indices[here] < indices[there]:
+                    here += 1
+                if here == indptr[tail + 1] or indices[here] != indices[there] or is_taken[here]:
+                    continue
+                if lengths[here] + lengths[there] <= best:
+                    best = lengths[here] + lengths[there]
+                    distance[head], parent[head] = best, reverse[there]
+                    parent[indices[here]] = here
+            if distance[head] < np.inf:
+                touched[1], n_touched = head, 2
             queue[0], first, n_queued = tail, 0, 1
             while n_queued > 0:
                 node = queue[first]
                 first = (first + 1) % len(queue)
                 n_queued -= 1
                 is_queued[node] = False
+                if distance[node] + last >= distance[head]:
+                    continue
                 for way in range(indptr[node], indptr[node + 1]):
                     if way in (edge, back) or is_taken[way]:
                         continue
                     other = np.int64(indices[way])
                     reach = distance[node] + lengths[way]
-                    if reach <= longest[index] and reach < min(distance[other], distance[head]):
+                    whole = reach if other == head else reach + last
+                    if (
+                        reach < distance[other]
+                        and whole < distance[head]
+                        and whole <= longest[index]
+                    ):
                         if distance[other] == np.inf:
                             touched[n_touched] = other
                             n_touched += 1
