@@ -42,6 +42,7 @@ from ptunfold.geometry.texture import (
     was_noise,
     with_dimension,
     without_noise,
+    without_thin_ones,
 )
 from ptunfold.geometry.widening import widen_graph
 from ptunfold.threads import single_threaded_blas
@@ -207,6 +208,9 @@ def _lay_by_evidence(
     texture = None
     if is_open(settings):
         texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+        if settings.may_shrink and texture.is_noisy:
+            settings = without_thin_ones(settings, points, found[0], n_jobs=n_jobs)
+            texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
         if not texture.is_sheet:
             found = _pruned(*built, settings, is_sheet=False)
     decided = settle(settings, texture, len(points))
