@@ -32,8 +32,8 @@ _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
 # So much of the edges along lines: a curve, of which planes would follow the curvature.
 _ALONG = 0.9
 # Of one direction of a large neighbourhood to the one before it: strips with noise as large as
-# their width have 0.84 and more for the first one off the plane, 0.15 to 0.6 for the last one in it;
-# sheets with any noise up to 0.6 for the former, 0.7 and more for the latter.
+# their width have 0.84 and more for the first one off the plane, 0.15 to 0.6 for the last one in
+# it; sheets with any noise up to 0.6 for the former, 0.7 and more for the latter.
 _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
