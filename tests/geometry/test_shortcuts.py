@@ -6,8 +6,7 @@ from scipy.spatial import cKDTree
 
 from ptunfold import PTU, build_graph, find_shortcuts
 from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
-from ptunfold.geometry.graph import graph_from_edges
-from ptunfold.geometry.shortcuts import without_edges
+from ptunfold.geometry.graph import graph_from_edges, without_edges
 
 CLEAN = {
     "roll": swiss_roll(2000),

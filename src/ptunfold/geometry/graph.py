@@ -167,3 +167,38 @@ def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: F
         indices=(keys % n_points).astype(np.int32),
         lengths=lengths,
     )
+
+
+def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
+    """Return the graph with more edges (n_edges, 2), of their lengths in space."""
+    once = graph.tails < graph.indices
+    return graph_from_edges(
+        graph.n_points,
+        np.concatenate((graph.tails[once], edges[:, 0])),
+        np.concatenate((graph.indices[once], edges[:, 1])),
+        np.concatenate((graph.lengths[once], edge_lengths(points, *edges.T))),
+    )
+
+
+def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
+    """Return the graph without some of its edges."""
+    is_kept = np.ones(graph.n_edges, dtype=bool)
+    for places, is_there in (find_edges(graph, tails, heads), find_edges(graph, heads, tails)):
+        is_kept[places[is_there]] = False
+    return subgraph(graph, is_kept)
+
+
+def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Tell which edges the graph has, (n_edges,)."""
+    return find_edges(graph, tails, heads)[1]
+
+
+def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray, BoolArray]:
+    """Find where edges stand in a graph, and whether they do."""
+    if not graph.n_edges:
+        return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
+    n_points = np.int64(graph.n_points)
+    keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
+    # The edges of a graph are sorted.
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return places, keys[places] == wanted

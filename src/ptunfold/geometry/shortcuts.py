@@ -1,14 +1,23 @@
-"""Edges that jump from one part of a sheet to another, and a graph without them."""
+"""Edges that jump from one part of a sheet to another."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
+from scipy.sparse import csgraph
 
 from ptunfold.geometry.components import component_labels
-from ptunfold.geometry.graph import graph_from_edges, subgraph
-from ptunfold.geometry.neighbors import edge_lengths
+from ptunfold.geometry.graph import (
+    find_edges,
+    graph_from_edges,
+    has_edges,
+    subgraph,
+    without_edges,
+)
 from ptunfold.kernels.detours import count_detours
-from ptunfold.kernels.edges import write_in_frames
+from ptunfold.kernels.edges import mark_nearest, write_in_frames
+from ptunfold.kernels.paths import lengths_within
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
@@ -18,6 +27,11 @@ _MOST_WAYS = 3
 _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
 _EDGES_TOGETHER = 4096
+# Where there are more edges, those between two windings come in bundles, the wider the more there
+# are; among the ten nearest they still are few. Good edges are 2.5 times as short as paths along
+# the nearest in one case of 1000.
+_NEAREST, _NEARLY_ALL = 10, 0.9
+_FAR, _FAR_IN_ALL = 4.0, 2.5
 # Few ways lead around an edge also where points are few, and there edges are long. Of the median
 # length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more;
 # most edges between the windings of noisy rolls, between faces or digits, less than 1.75.
@@ -39,6 +53,12 @@ def find_shortcuts(
     for a shortcut if at most three paths (fewer in a graph with few edges) lead around it, no two
     with an edge in common, each at most half as long again as the edge, or as six edges of the mean
     length there. Edges that alone hold parts of the graph together are none.
+
+    Where points have more than about ten neighbours, such edges come in bundles, and each has many
+    ways around it over the others. There the ten shortest edges at each point are looked at in this
+    way, and the other edges are compared with the paths along those that have many ways around
+    them: shortcuts are four times as short. They are no shortcuts if two and a half times their
+    length lead around them once all others are gone.
 
     Parameters
     ----------
@@ -62,25 +82,54 @@ def find_shortcuts(
     >>> from ptunfold import build_graph, find_shortcuts
     >>> from ptunfold.datasets import swiss_roll
     >>> data = swiss_roll(2000, noise=0.032, seed=2)
-    >>> graph = build_graph(data.points)
     >>> def count_jumps(tails, heads):
     ...     apart = data.coordinates[tails] - data.coordinates[heads]
     ...     return int((np.linalg.norm(apart, axis=1) > 8).sum())
+    >>> graph = build_graph(data.points)
     >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
     (7, 7)
+    >>> graph = build_graph(data.points, 25)
+    >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
+    (86, 77)
     """
-    edges = np.flatnonzero(graph.tails < graph.indices)
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    thin = _nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
-    is_long = graph.lengths > 0
-    degrees = np.bincount(graph.tails[is_long], minlength=graph.n_points)
-    means = np.bincount(graph.tails, graph.lengths, graph.n_points) / np.maximum(degrees, 1)
+    degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
+    means = np.bincount(thin.tails, thin.lengths, graph.n_points) / np.maximum(degrees, 1)
+    # With fewer neighbours good edges have fewer ways around them too.
+    mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
+    most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
+    # The more edges there are beside the nearest, the surer a wrong suspicion is taken back.
+    surplus = graph.n_edges / max(thin.n_edges, 1) - 1
+    most_ways += min(round(2 * surplus), _MOST_WAYS)
+    few = _have_few_ways(thin, means, most_ways, **how)
+    tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
+    if thin is not graph:
+        return _far_ends(graph, _without_suspects(thin, tails, heads), means, **how)
+    # Without a longer way around there is nothing to cut short.
+    labels = component_labels(without_edges(graph, tails, heads))
+    is_cut = labels[tails] == labels[heads]
+    return tails[is_cut], heads[is_cut]
+
+
+def _nearest_edges(graph: Graph) -> Graph:
+    """Keep the ten shortest edges at each point, or all if these are nearly all."""
+    is_near = np.empty(graph.n_edges, dtype=bool)
+    mark_nearest(graph.indptr, graph.lengths, _NEAREST, is_near)
+    is_near |= is_near[graph.reverse]
+    return graph if is_near.sum() >= _NEARLY_ALL * graph.n_edges else subgraph(graph, is_near)
+
+
+def _have_few_ways(
+    graph: Graph, means: FloatArray, most_ways: int, *, n_jobs: int | None, progress: bool
+) -> IntArray:
+    """Find edges with at most so many ways around; ``means`` (n_points,) of the lengths there."""
+    edges = np.flatnonzero(graph.tails < graph.indices)
     around = np.minimum(means[graph.tails[edges]], means[graph.indices[edges]])
     longest: FloatArray = np.maximum(
         _LONGEST_OF_EDGE * graph.lengths[edges], _LONGEST_OF_MEAN * around
     )
-    # With fewer neighbours good edges have fewer ways around them too.
-    mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
-    most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
     counts = np.empty(len(edges), dtype=np.int64)
     reverse = graph.reverse  # found once, and not by every thread
 
@@ -105,14 +154,95 @@ def find_shortcuts(
         unit="edges",
         progress=progress,
     )
-    few = edges[counts <= most_ways]
-    if not len(few):
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    tails, heads = graph.tails[few].astype(np.int64), graph.indices[few].astype(np.int64)
-    # Without a longer way around there is nothing to cut short.
-    labels = component_labels(without_edges(graph, tails, heads))
-    is_cut = labels[tails] == labels[heads]
-    return tails[is_cut], heads[is_cut]
+    return edges[counts <= most_ways]
+
+
+def _without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
+    """Return the graph without suspicious edges, but for those that hold single points.
+
+    A point between two windings may have no other edges: it goes with the one it is nearest to.
+    Larger parts stay apart, and nothing is said about the edges between them.
+    """
+    left = without_edges(graph, tails, heads)
+    labels = component_labels(left)
+    sizes = np.bincount(labels)
+    is_between = labels[tails] != labels[heads]
+    is_between &= np.minimum(sizes[labels[tails]], sizes[labels[heads]]) <= _NEAREST
+    if not is_between.any():
+        return left
+    ends = labels[tails[is_between]], labels[heads[is_between]]
+    places, _ = find_edges(graph, tails[is_between], heads[is_between])
+    # A tree over the parts; SciPy knows no edges of length 0, and adds up those given twice.
+    order = np.argsort(graph.lengths[places], kind="stable")
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(1, len(order) + 1)
+    parts = graph_from_edges(len(sizes), *ends, ranks)
+    tree = csgraph.minimum_spanning_tree(parts.to_sparse())
+    held = places[order[tree.data.astype(np.int64) - 1]]
+    return graph_from_edges(
+        graph.n_points,
+        np.concatenate((left.tails, graph.tails[held])),
+        np.concatenate((left.indices, graph.indices[held])),
+        np.concatenate((left.lengths, graph.lengths[held])),
+    )
+
+
+def _far_ends(
+    graph: Graph, trusted: Graph, means: FloatArray, *, n_jobs: int | None, progress: bool
+) -> tuple[IntArray, IntArray]:
+    """Find edges whose ends are far from each other along the edges that are trusted."""
+    labels = component_labels(trusted)
+    once = np.flatnonzero((graph.tails < graph.indices) & (graph.lengths > 0))
+    once = once[labels[graph.tails[once]] == labels[graph.indices[once]]]
+    once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
+    around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
+    limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _LONGEST_OF_MEAN * around)
+    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, progress=progress)]
+    # What was suspected wrongly, at rims and voids, has ways around it in the whole graph; once
+    # it is back, so have the edges next to it.
+    while len(far):
+        left = without_edges(graph, graph.tails[far], graph.indices[far])
+        limits = _FAR_IN_ALL * graph.lengths[far]
+        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, progress=False)
+        if is_far.all():
+            break
+        far = far[is_far]
+    return graph.tails[far].astype(np.int64), graph.indices[far].astype(np.int64)
+
+
+def _are_farther(
+    ways: Graph,
+    graph: Graph,
+    edges: IntArray,
+    limits: FloatArray,
+    *,
+    n_jobs: int | None,
+    progress: bool,
+) -> BoolArray:
+    """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
+    tails, heads = graph.tails[edges], graph.indices[edges]
+    found = np.empty(len(edges))
+
+    def handle(block: slice) -> None:
+        lengths_within(
+            ways.indptr,
+            ways.indices,
+            ways.lengths,
+            tails[block],
+            heads[block],
+            limits[block],
+            found[block],
+        )
+
+    run_blocks(
+        handle,
+        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
+        n_jobs=n_jobs,
+        description="far ends",
+        unit="edges",
+        progress=progress,
+    )
+    return np.isinf(found)
 
 
 def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
@@ -121,7 +251,7 @@ def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
     Where data are no sheet, a long edge with few ways around it may just as well join what belongs
     together, where points are few; without it a ring would come open.
     """
-    places, _ = _find_edges(graph, *shortcuts.T)
+    places, _ = find_edges(graph, *shortcuts.T)
     return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]
 
 
@@ -161,38 +291,3 @@ def _edges_in_planes(
     write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
     shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
     return overlaps, np.divide(shadow, lengths, out=np.ones(n_edges), where=lengths > 0)
-
-
-def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
-    """Return the graph with more edges (n_edges, 2), of their lengths in space."""
-    once = graph.tails < graph.indices
-    return graph_from_edges(
-        graph.n_points,
-        np.concatenate((graph.tails[once], edges[:, 0])),
-        np.concatenate((graph.indices[once], edges[:, 1])),
-        np.concatenate((graph.lengths[once], edge_lengths(points, *edges.T))),
-    )
-
-
-def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
-    """Return the graph without some of its edges."""
-    is_kept = np.ones(graph.n_edges, dtype=bool)
-    for places, is_there in (_find_edges(graph, tails, heads), _find_edges(graph, heads, tails)):
-        is_kept[places[is_there]] = False
-    return subgraph(graph, is_kept)
-
-
-def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
-    """Tell which edges the graph has, (n_edges,)."""
-    return _find_edges(graph, tails, heads)[1]
-
-
-def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray, BoolArray]:
-    """Find where edges stand in a graph, and whether they do."""
-    if not graph.n_edges:
-        return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
-    n_points = np.int64(graph.n_points)
-    keys, wanted = graph.tails * n_points + graph.indices, tails * n_points + heads
-    # The edges of a graph are sorted.
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return places, keys[places] == wanted
