@@ -15,7 +15,7 @@ from ptunfold.geometry.graph import (
     subgraph,
     without_edges,
 )
-from ptunfold.kernels.detours import count_detours
+from ptunfold.kernels.detours import count_detours, shares_in_common
 from ptunfold.kernels.edges import mark_nearest, write_in_frames
 from ptunfold.kernels.paths import lengths_within
 from ptunfold.threads import cut, run_blocks
@@ -30,7 +30,8 @@ _EDGES_TOGETHER = 4096
 # Where there are more edges, those between two windings come in bundles, the wider the more there
 # are; among the ten nearest they still are few. Good edges are 2.5 times as short as paths along
 # the nearest in one case of 1000.
-_NEAREST, _NEARLY_ALL = 10, 0.9
+_NEAREST, _NEARLY_ALL, _LOOKED_AT = 10, 0.9, 0.3
+_LONGEST_OF_NEAREST, _MOST_MORE = 4.0, 2
 _FAR, _FAR_IN_ALL = 4.0, 2.5
 # Few ways lead around an edge also where points are few, and there edges are long. Of the median
 # length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more;
@@ -100,10 +101,18 @@ def find_shortcuts(
     # With fewer neighbours good edges have fewer ways around them too.
     mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
     most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
-    # The more edges there are beside the nearest, the surer a wrong suspicion is taken back.
-    surplus = graph.n_edges / max(thin.n_edges, 1) - 1
-    most_ways += min(round(2 * surplus), _MOST_WAYS)
-    few = _have_few_ways(thin, means, most_ways, **how)
+    longest_of_mean = _LONGEST_OF_MEAN
+    edges = np.flatnonzero(thin.tails < thin.indices)
+    if thin is not graph:
+        # The more edges there are beside the nearest, the surer a wrong suspicion is taken back.
+        most_ways += min(round(graph.n_edges / thin.n_edges) - 1, _MOST_MORE)
+        longest_of_mean = _LONGEST_OF_NEAREST
+        edges = edges[_have_least_in_common(graph, thin.tails[edges], thin.indices[edges])]
+    around = np.minimum(means[thin.tails[edges]], means[thin.indices[edges]])
+    longest: FloatArray = np.maximum(
+        _LONGEST_OF_EDGE * thin.lengths[edges], longest_of_mean * around
+    )
+    few = edges[_have_few_ways(thin, edges, longest, most_ways, **how)]
     tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
     if thin is not graph:
         return _far_ends(graph, _without_suspects(thin, tails, heads), means, **how)
@@ -121,15 +130,23 @@ def _nearest_edges(graph: Graph) -> Graph:
     return graph if is_near.sum() >= _NEARLY_ALL * graph.n_edges else subgraph(graph, is_near)
 
 
+def _have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
+    shares = np.empty(len(tails))
+    shares_in_common(graph.indptr, graph.indices, graph.lengths, tails, heads, shares)
+    return shares <= np.quantile(shares, _LOOKED_AT)
+
+
 def _have_few_ways(
-    graph: Graph, means: FloatArray, most_ways: int, *, n_jobs: int | None, progress: bool
-) -> IntArray:
-    """Find edges with at most so many ways around; ``means`` (n_points,) of the lengths there."""
-    edges = np.flatnonzero(graph.tails < graph.indices)
-    around = np.minimum(means[graph.tails[edges]], means[graph.indices[edges]])
-    longest: FloatArray = np.maximum(
-        _LONGEST_OF_EDGE * graph.lengths[edges], _LONGEST_OF_MEAN * around
-    )
+    graph: Graph,
+    edges: IntArray,
+    longest: FloatArray,
+    most_ways: int,
+    *,
+    n_jobs: int | None,
+    progress: bool,
+) -> BoolArray:
+    """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
     reverse = graph.reverse  # found once, and not by every thread
 
@@ -154,7 +171,7 @@ def _have_few_ways(
         unit="edges",
         progress=progress,
     )
-    return edges[counts <= most_ways]
+    return counts <= most_ways
 
 
 def _without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
