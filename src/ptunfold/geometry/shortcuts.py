@@ -5,19 +5,17 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from scipy.sparse import csgraph
 
-from ptunfold.geometry.components import component_labels
-from ptunfold.geometry.graph import (
-    find_edges,
-    graph_from_edges,
-    has_edges,
-    subgraph,
-    without_edges,
+from ptunfold.geometry.bundles import (
+    far_ends,
+    have_least_in_common,
+    nearest_edges,
+    without_suspects,
 )
-from ptunfold.kernels.detours import count_detours, shares_in_common
-from ptunfold.kernels.edges import mark_nearest, write_in_frames
-from ptunfold.kernels.paths import lengths_within
+from ptunfold.geometry.components import component_labels
+from ptunfold.geometry.graph import find_edges, without_edges
+from ptunfold.kernels.detours import count_detours
+from ptunfold.kernels.edges import write_in_frames
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
@@ -27,12 +25,9 @@ _MOST_WAYS = 3
 _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
 _EDGES_TOGETHER = 4096
-# Where there are more edges, those between two windings come in bundles, the wider the more there
-# are; among the ten nearest they still are few. Good edges are 2.5 times as short as paths along
-# the nearest in one case of 1000.
-_NEAREST, _NEARLY_ALL, _LOOKED_AT = 10, 0.9, 0.3
+# Among the ten nearest of many neighbours, for suspicion only: it is judged afterwards.
 _LONGEST_OF_NEAREST, _MOST_MORE = 4.0, 2
-_FAR, _FAR_IN_ALL = 4.0, 2.5
+_MOST_LOST, _MOST_LOST_EVER = 0.2, 0.3  # shares of the edges that both ends of one may lose
 # Few ways lead around an edge also where points are few, and there edges are long. Of the median
 # length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more;
 # most edges between the windings of noisy rolls, between faces or digits, less than 1.75.
@@ -58,8 +53,8 @@ def find_shortcuts(
     Where points have more than about ten neighbours, such edges come in bundles, and each has many
     ways around it over the others. There the ten shortest edges at each point are looked at in this
     way, and the other edges are compared with the paths along those that have many ways around
-    them: shortcuts are four times as short. They are no shortcuts if two and a half times their
-    length lead around them once all others are gone.
+    them: shortcuts are four times as short. They are none if two and a half times their length
+    lead around them once all others are gone, or if they are much of what both ends have.
 
     Parameters
     ----------
@@ -91,10 +86,10 @@ def find_shortcuts(
     (7, 7)
     >>> graph = build_graph(data.points, 25)
     >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
-    (86, 77)
+    (86, 86)
     """
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
-    thin = _nearest_edges(graph)
+    thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
     degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
     means = np.bincount(thin.tails, thin.lengths, graph.n_points) / np.maximum(degrees, 1)
@@ -105,9 +100,10 @@ def find_shortcuts(
     edges = np.flatnonzero(thin.tails < thin.indices)
     if thin is not graph:
         # The more edges there are beside the nearest, the surer a wrong suspicion is taken back.
-        most_ways += min(round(graph.n_edges / thin.n_edges) - 1, _MOST_MORE)
+        density = int(graph.n_edges / thin.n_edges + 0.25)
+        most_ways += min(density - 1, _MOST_MORE)
         longest_of_mean = _LONGEST_OF_NEAREST
-        edges = edges[_have_least_in_common(graph, thin.tails[edges], thin.indices[edges])]
+        edges = edges[have_least_in_common(graph, thin.tails[edges], thin.indices[edges])]
     around = np.minimum(means[thin.tails[edges]], means[thin.indices[edges]])
     longest: FloatArray = np.maximum(
         _LONGEST_OF_EDGE * thin.lengths[edges], longest_of_mean * around
@@ -115,26 +111,13 @@ def find_shortcuts(
     few = edges[_have_few_ways(thin, edges, longest, most_ways, **how)]
     tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
     if thin is not graph:
-        return _far_ends(graph, _without_suspects(thin, tails, heads), means, **how)
+        trusted = without_suspects(thin, tails, heads)
+        most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
+        return far_ends(graph, trusted, means, most_lost, **how)
     # Without a longer way around there is nothing to cut short.
     labels = component_labels(without_edges(graph, tails, heads))
     is_cut = labels[tails] == labels[heads]
     return tails[is_cut], heads[is_cut]
-
-
-def _nearest_edges(graph: Graph) -> Graph:
-    """Keep the ten shortest edges at each point, or all if these are nearly all."""
-    is_near = np.empty(graph.n_edges, dtype=bool)
-    mark_nearest(graph.indptr, graph.lengths, _NEAREST, is_near)
-    is_near |= is_near[graph.reverse]
-    return graph if is_near.sum() >= _NEARLY_ALL * graph.n_edges else subgraph(graph, is_near)
-
-
-def _have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
-    """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
-    shares = np.empty(len(tails))
-    shares_in_common(graph.indptr, graph.indices, graph.lengths, tails, heads, shares)
-    return shares <= np.quantile(shares, _LOOKED_AT)
 
 
 def _have_few_ways(
@@ -172,94 +155,6 @@ def _have_few_ways(
         progress=progress,
     )
     return counts <= most_ways
-
-
-def _without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
-    """Return the graph without suspicious edges, but for those that hold single points.
-
-    A point between two windings may have no other edges: it goes with the one it is nearest to.
-    Larger parts stay apart, and nothing is said about the edges between them.
-    """
-    left = without_edges(graph, tails, heads)
-    labels = component_labels(left)
-    sizes = np.bincount(labels)
-    is_between = labels[tails] != labels[heads]
-    is_between &= np.minimum(sizes[labels[tails]], sizes[labels[heads]]) <= _NEAREST
-    if not is_between.any():
-        return left
-    ends = labels[tails[is_between]], labels[heads[is_between]]
-    places, _ = find_edges(graph, tails[is_between], heads[is_between])
-    # A tree over the parts; SciPy knows no edges of length 0, and adds up those given twice.
-    order = np.argsort(graph.lengths[places], kind="stable")
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(1, len(order) + 1)
-    parts = graph_from_edges(len(sizes), *ends, ranks)
-    tree = csgraph.minimum_spanning_tree(parts.to_sparse())
-    held = places[order[tree.data.astype(np.int64) - 1]]
-    return graph_from_edges(
-        graph.n_points,
-        np.concatenate((left.tails, graph.tails[held])),
-        np.concatenate((left.indices, graph.indices[held])),
-        np.concatenate((left.lengths, graph.lengths[held])),
-    )
-
-
-def _far_ends(
-    graph: Graph, trusted: Graph, means: FloatArray, *, n_jobs: int | None, progress: bool
-) -> tuple[IntArray, IntArray]:
-    """Find edges whose ends are far from each other along the edges that are trusted."""
-    labels = component_labels(trusted)
-    once = np.flatnonzero((graph.tails < graph.indices) & (graph.lengths > 0))
-    once = once[labels[graph.tails[once]] == labels[graph.indices[once]]]
-    once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
-    around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
-    limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _LONGEST_OF_MEAN * around)
-    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, progress=progress)]
-    # What was suspected wrongly, at rims and voids, has ways around it in the whole graph; once
-    # it is back, so have the edges next to it.
-    while len(far):
-        left = without_edges(graph, graph.tails[far], graph.indices[far])
-        limits = _FAR_IN_ALL * graph.lengths[far]
-        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, progress=False)
-        if is_far.all():
-            break
-        far = far[is_far]
-    return graph.tails[far].astype(np.int64), graph.indices[far].astype(np.int64)
-
-
-def _are_farther(
-    ways: Graph,
-    graph: Graph,
-    edges: IntArray,
-    limits: FloatArray,
-    *,
-    n_jobs: int | None,
-    progress: bool,
-) -> BoolArray:
-    """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
-    tails, heads = graph.tails[edges], graph.indices[edges]
-    found = np.empty(len(edges))
-
-    def handle(block: slice) -> None:
-        lengths_within(
-            ways.indptr,
-            ways.indices,
-            ways.lengths,
-            tails[block],
-            heads[block],
-            limits[block],
-            found[block],
-        )
-
-    run_blocks(
-        handle,
-        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        n_jobs=n_jobs,
-        description="far ends",
-        unit="edges",
-        progress=progress,
-    )
-    return np.isinf(found)
 
 
 def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
