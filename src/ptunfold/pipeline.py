@@ -20,17 +20,21 @@ from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect, leading_axes
 from ptunfold.geometry.creases import take_one_side
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.geometry.graph import build_graph, graph_from_matrix, subgraph
+from ptunfold.geometry.graph import (
+    build_graph,
+    graph_from_matrix,
+    has_edges,
+    subgraph,
+    with_edges,
+    without_edges,
+)
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import (
     find_jumps,
     find_shortcuts,
-    has_edges,
     keep_to_sheet,
     short_ones,
-    with_edges,
-    without_edges,
 )
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.geometry.spectrum import fewer_neighbors, is_truer
