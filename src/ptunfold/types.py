@@ -129,7 +129,7 @@ class Dimension:
     Attributes
     ----------
     consensus : int
-        The median of the three estimates, rounded.
+        The median of the three estimates, rounded; no more than ``planes`` if its gap is clear.
     planes : float
         From the gap in the spectrum of local principal components.
     likelihood : float
