@@ -64,7 +64,9 @@ def into_span(
     # The basis Q is not kept; as points @ Q = C, new @ Q is the y with C y = points @ new. Where
     # points are many, Q is the smaller one to solve for: C Qᵗ is nearest to the points.
     if points.shape[1] < len(points):
-        found = offsets @ _solve(coordinates, points - center).T
+        # Not by @, whose rounding depends on how many points there are.
+        basis = _solve(coordinates, points - center)
+        found = np.einsum("ij,kj->ik", offsets, basis)
     else:
         found = _solve(coordinates, (points - center) @ offsets.T).T
     squares = np.square(offsets).sum(axis=1) - np.square(found).sum(axis=1)
@@ -75,7 +77,8 @@ def out_of_span(points: FloatArray, coordinates: FloatArray, places: FloatArray)
     """Return from the span to R^n_features: the inverse of `into_span`, (n_places, n_features)."""
     center = points.mean(axis=0, dtype=np.float64)
     if points.shape[1] < len(points):
-        return center + places @ _solve(coordinates, points - center)
+        basis = _solve(coordinates, points - center)
+        return center + np.einsum("ij,jk->ik", places, basis)
     weights = _solve(coordinates.T, places.T)
     return center + weights.T @ (points - center)
 
