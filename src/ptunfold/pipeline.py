@@ -28,6 +28,7 @@ from ptunfold.geometry.graph import (
     with_edges,
     without_edges,
 )
+from ptunfold.geometry.isotropic import leading_coordinates
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import (
@@ -172,6 +173,8 @@ def lay_connection(
     progress : bool
         Show a progress bar for each long stage.
     """
+    if settings.denoise < 0:
+        points = leading_coordinates(points, settings.intrinsic_dim)
     points = span_coordinates(points)
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
