@@ -25,6 +25,7 @@ _DROP, _WIDE_DROP = 0.35, 0.45
 # A sharper drop than this tells nothing more; one that is less sharp by chance only is no reason
 # for a wider neighbourhood.
 _SHARPEST, _SHARPER = 0.01, 0.8
+_IN_NOISE = 0.88  # of the likelihood's estimate from near points to that from far ones
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,9 +94,11 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     points = check_points(points)
     points = points[np.unique(distinct_places(points))]
     points = leading_coordinates(points)
-    view = _clearest_view(points, n_jobs)
+    nearest_view, view = _clearest_view(points, n_jobs)
     planes = float(np.median(view.local))
-    likelihood, growth = view.likelihood, _growth(view.ranks, view.distances)
+    # Far neighbours say too little in many dimensions; noise alone makes a difference to near ones.
+    compared = view if view.likelihood < _IN_NOISE * nearest_view.likelihood else nearest_view
+    likelihood, growth = compared.likelihood, _growth(compared.ranks, compared.distances)
     middle = float(np.median([planes, likelihood, growth]))
     if view.drop < 1:  # what is left after a gap is noise to the other two
         middle = min(middle, planes)
@@ -103,14 +106,17 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     return Dimension(consensus, planes, likelihood, growth, view.local, view.sample)
 
 
-def _clearest_view(points: FloatArray, n_jobs: int | None) -> _View:
-    """Widen neighbourhoods as long as the drop in their spectrum becomes sharper."""
+def _clearest_view(points: FloatArray, n_jobs: int | None) -> tuple[_View, _View]:
+    """Widen neighbourhoods as long as the drop in their spectrum becomes sharper.
+
+    Returns the smallest of them and the clearest.
+    """
     n_points = len(points)
     n_sample = min(_SAMPLE, n_points)
     sample = np.random.default_rng(0).choice(n_points, n_sample, replace=False)
     n_near = min(_PLANE_NEIGHBORS, n_points - 1)
     ranks = np.arange(1, min(_NEIGHBORS, n_near) + 1)
-    best = _look(points, sample, n_near, ranks, _DROP, n_jobs)
+    first = best = _look(points, sample, n_near, ranks, _DROP, n_jobs)
     for n_near in _WIDER:
         if _LEAST_NEIGHBORHOODS * n_near > n_points or best.drop <= _SHARPEST:
             break
@@ -122,7 +128,7 @@ def _clearest_view(points: FloatArray, n_jobs: int | None) -> _View:
             break  # without noise, wider ones only meet more curvature
         if view.drop < _SHARPER * best.drop:
             best = view
-    return best
+    return first, best
 
 
 def _look(
