@@ -1,17 +1,19 @@
 """The command, as ``python -m ptunfold`` and as ``ptunfold``."""
 
-import sys
+import signal
+
+from ptunfold.leaving import leave_at_once
 
 
 def main() -> None:
-    """Run the command; Ctrl-C ends it quietly even before it has begun."""
-    try:
-        from ptunfold.cli import app
+    """Run the command."""
+    leave_at_once()
+    from ptunfold.cli import app
 
+    try:
         app(prog_name="ptunfold")
-    except KeyboardInterrupt:
-        print("ptunfold: stopped", file=sys.stderr)
-        sys.exit(130)
+    finally:  # what is left is Python's own business, and nothing to tell about
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

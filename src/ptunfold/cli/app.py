@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from ptunfold.leaving import leave_in_order
+
 _CODES = (
     "Exit codes: 0 done; 1 not done, with one sentence on why; 2 an option that is not known; "
     "130 stopped by Ctrl-C."
@@ -53,6 +55,8 @@ def in_words(function: Callable[..., None]) -> Callable[..., None]:
         except (typer.Exit, typer.Abort):
             raise
         except KeyboardInterrupt as error:
+            # Python ends by the signal if it came through an exec, unless there is another.
+            exec("")
             typer.echo("ptunfold: stopped", err=True)
             raise typer.Exit(130) from error
         except Exception as error:
@@ -67,10 +71,18 @@ def _sentence(error: Exception) -> str:
     words = " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({words})" if words else "there is not enough memory"
-    if isinstance(error, ValueError | OSError | ImportError | TypeError) and words:
+    if isinstance(error, ValueError | OSError | ImportError) and words:
         return words
     kind = type(error).__name__
     return f"something is wrong in ptunfold itself ({kind}: {words}); --debug shows where"
+
+
+def estimator() -> Any:
+    """Load PTU and all that it needs, which takes seconds."""
+    from ptunfold.estimator import PTU
+
+    leave_in_order()
+    return PTU
 
 
 def stop(message: str) -> typer.Exit:

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ptunfold.cli.app import command, tell
+from ptunfold.cli.app import command, estimator, tell
 from ptunfold.cli.files import (
     HEADER,
     Header,
@@ -107,9 +107,9 @@ def embed(
 
     For instance: ptunfold embed points.csv -o embedded.csv --columns x,y,z
     """
-    from ptunfold.estimator import PTU
     from ptunfold.io.tables import STREAM, check_output
 
+    PTU = estimator()
     if explore is not None:
         check_page(explore)
     if plot is not None:

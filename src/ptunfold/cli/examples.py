@@ -13,6 +13,7 @@ from ptunfold.cli.embedding import embed
 from ptunfold.cli.files import table_file, write_places
 from ptunfold.cli.models import info
 from ptunfold.io.outputs import Outputs
+from ptunfold.leaving import leave_in_order
 
 
 @command
@@ -28,6 +29,7 @@ def datasets(
     """List the data sets with a known truth, or write one to a file."""
     from ptunfold import datasets as sets
 
+    leave_in_order()
     known = [known for known in sets.__all__ if known not in ("Dataset", "faces", "digit_zero")]
     if name is None:
         told = (f"{one:14} {(getattr(sets, one).__doc__ or '').splitlines()[0]}" for one in known)
@@ -124,6 +126,7 @@ def paper(
     from ptunfold.paper.report import all_met, write_report
     from ptunfold.paper.sections import SECTIONS, Extent
 
+    leave_in_order()
     for name in names or []:
         if name not in SECTIONS:
             raise stop(f"there is no figure {name!r}; choose among {', '.join(SECTIONS)}")

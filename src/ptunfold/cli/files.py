@@ -102,6 +102,8 @@ def columns_for(model: Any, source: Path, table: Any, columns: list[str] | None)
     """Return the columns that a model was fitted to, in its order, whatever theirs is here."""
     fitted = names_of(model)
     named = columns if columns is not None else table.names if table.is_named else None
+    if fitted is not None and named is None:
+        note(f"{source} has no names; its columns are taken for {_shortly(fitted)}")
     if fitted is None or named is None:
         return columns
     lacking = [name for name in fitted if name not in named]

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from ptunfold.cli.app import command, note, tell
+from ptunfold.cli.app import command, estimator, note, tell
 from ptunfold.cli.files import (
     HEADER,
     Header,
@@ -41,9 +41,9 @@ def transform(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Place new points in the embedding of a model."""
-    from ptunfold.estimator import PTU
     from ptunfold.io.tables import check_output
 
+    PTU = estimator()
     with Outputs(table_file(output), force=force) as outputs:
         fitted = PTU.load(model)
         table = open_table(source, header)
@@ -72,9 +72,9 @@ def inverse(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Bring places of the embedding back into the space of the data."""
-    from ptunfold.estimator import PTU
     from ptunfold.io.tables import check_output
 
+    PTU = estimator()
     with Outputs(table_file(output), force=force) as outputs:
         fitted = PTU.load(model)
         table = open_table(source, header)
@@ -97,9 +97,8 @@ def explore(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """Write a page to look into the data and the embedding of a model with a browser."""
-    from ptunfold.estimator import PTU
-
     check_page(output)
+    PTU = estimator()
     with Outputs(output, force=force) as outputs:
         fitted = PTU.load(model)
         with outputs.writing(output) as part:
@@ -113,10 +112,8 @@ def info(
     as_json: Annotated[bool, typer.Option("--json", help="As JSON.")] = False,
 ) -> None:
     """Tell what is in a model file."""
-    from ptunfold.estimator import PTU
-
-    fitted = PTU.load(model)
-    usual = PTU().get_params()
+    PTU = estimator()
+    fitted, usual = PTU.load(model), PTU().get_params()
     said = {
         "points": len(fitted.embedding_),
         "features": int(fitted.n_features_in_),

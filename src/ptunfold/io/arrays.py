@@ -11,6 +11,7 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ptunfold.io.table import RefusedError, Table
+from ptunfold.memory import in_words
 
 _USUAL = ("X", "x", "points", "data")
 
@@ -68,8 +69,8 @@ def check_memory(n_bytes: float, most_bytes: float, name: str) -> None:
     """Refuse what does not fit into memory, before it is read."""
     if n_bytes > most_bytes:
         raise RefusedError(
-            f"{name} holds {n_bytes / 1e9:,.1f} GB when it is unpacked, and "
-            f"{most_bytes / 1e9:,.1f} GB of memory are free; take a part of it"
+            f"{name} holds {in_words(n_bytes)} when it is unpacked, and {in_words(most_bytes)} of "
+            "memory are free; take a part of it"
         )
 
 

@@ -96,6 +96,8 @@ class Table:
         """
         if names is None and self.shape is not None:
             return Numbers(self.source, [], {}, self.left_out)
+        if names is not None and not names:
+            raise ValueError(f"no column is named; the columns are {listed(self.names)}")
         found: dict[str, FloatArray] = {}
         notes: dict[str, str] = {}
         left_out = dict(self.left_out)
