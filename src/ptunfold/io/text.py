@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+from collections import Counter
 from collections.abc import Sequence
 from itertools import islice
 from typing import Any, TextIO
@@ -34,7 +35,7 @@ def read_text(content: bytes, name: str, ending: str, has_header: bool | None = 
     has_header : bool, optional
         Whether the first line holds names; by default it does unless there are numbers in it.
     """
-    text = _decode(content, name)
+    text = _without_blanks(_decode(content, name))
     separator = _separator(text, TEXT[ending])
     rows = _rows(text, separator, name)
     first = rows[0][1]
@@ -62,7 +63,7 @@ def read_text(content: bytes, name: str, ending: str, has_header: bool | None = 
 
 def check_names(names: Sequence[str], file: str) -> None:
     """Refuse a name that stands for two columns."""
-    twice = [name for name in dict.fromkeys(names) if list(names).count(name) > 1]
+    twice = [name for name, times in Counter(names).items() if times > 1]
     if twice:
         raise RefusedError(
             f"{file} has two columns of the same name ({listed(twice)}); rename one, or say "
@@ -103,6 +104,17 @@ def _rows(text: str, separator: str, name: str) -> _Rows:
     if not rows:
         raise RefusedError(f"{name} is empty")
     return rows
+
+
+def _without_blanks(text: str) -> str:
+    """Put tabs for blanks, where these are all that is between numbers, as NumPy writes them."""
+    lines = text.splitlines()
+    start = [line.split() for line in lines[:50] if line.strip()]
+    if not start or len(start[0]) == 1 or len(set(map(len, start))) > 1:
+        return text
+    if not all(is_numeral(field) or is_gap(field) for fields in start[1:] for field in fields):
+        return text
+    return "\n".join("\t".join(line.split()) for line in lines)
 
 
 def _separator(text: str, usual: str) -> str:
