@@ -95,6 +95,14 @@ def test_columns_in_another_order(frame, model, tmp_path):
         np.testing.assert_array_equal(pd.read_csv(output)[["ptu0", "ptu1"]], expected)
 
 
+def test_more_columns_than_were_fitted(frame, model, tmp_path):
+    frame.assign(w=1.0).to_csv(tmp_path / "new.csv", index=False)
+    words = ["transform", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+    done = run(*words, "--columns", "x,y,z,w")
+    assert done.exit_code == 1
+    assert "4 columns are used (x, y, z, w), and the model was fitted to 3" in done.stderr
+
+
 def test_columns_under_other_names(frame, model, tmp_path):
     new, output = tmp_path / "new.csv", tmp_path / "out.csv"
     frame.rename(columns={"x": "a"}).to_csv(new, index=False)

@@ -109,8 +109,8 @@ def columns_for(model: Any, source: Path, table: Any, columns: list[str] | None)
         return columns
     known = set(named)
     lacking = [name for name in fitted if name not in known]
-    if not lacking:
-        return fitted
+    if not lacking:  # the number is checked with the points
+        return fitted if columns is None or len(columns) == len(fitted) else columns
     places = {name: place for place, name in enumerate(fitted)}
     is_in_order = all(places.get(name, place) == place for place, name in enumerate(named))
     if columns is not None and len(columns) == len(fitted) and is_in_order:
