@@ -42,7 +42,7 @@ def write_arrays(path: str | Path, arrays: Arrays, header: dict[str, Any]) -> No
         try:
             save_file(arrays, name, metadata=about)
         except SafetensorError as error:  # no OSError, though the disk may be full
-            raise OSError(f"{path} could not be written ({error})") from error
+            raise OSError(str(error)) from error
 
 
 def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
