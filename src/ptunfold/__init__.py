@@ -1,31 +1,36 @@
 """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
 
-from ptunfold.distances import geodesic_distances
-from ptunfold.embedding.classical import classical_mds
-from ptunfold.embedding.landmarks import landmark_mds
-from ptunfold.embedding.variants import additive_constant, additive_mds, stress_mds
-from ptunfold.estimator import PTU
-from ptunfold.geodesics.distances import graph_distances, transport_distances
-from ptunfold.geodesics.paths import unfold_path
-from ptunfold.geometry.coherence import with_coherence
-from ptunfold.geometry.connection import connect
-from ptunfold.geometry.dimension import estimate_dimension
-from ptunfold.geometry.frames import estimate_frames
-from ptunfold.geometry.graph import build_graph, graph_from_matrix
-from ptunfold.geometry.orientation import orient
-from ptunfold.geometry.shortcuts import find_shortcuts
-from ptunfold.geometry.widening import widen_graph
-from ptunfold.types import (
-    Connection,
-    Dimension,
-    Embedding,
-    Frames,
-    Graph,
-    Orientation,
-    Path,
-    Placement,
-    Transport,
-)
+from importlib import import_module
+from importlib.util import find_spec
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from ptunfold.distances import geodesic_distances
+    from ptunfold.embedding.classical import classical_mds
+    from ptunfold.embedding.landmarks import landmark_mds
+    from ptunfold.embedding.variants import additive_constant, additive_mds, stress_mds
+    from ptunfold.estimator import PTU
+    from ptunfold.geodesics.distances import graph_distances, transport_distances
+    from ptunfold.geodesics.paths import unfold_path
+    from ptunfold.geometry.coherence import with_coherence
+    from ptunfold.geometry.connection import connect
+    from ptunfold.geometry.dimension import estimate_dimension
+    from ptunfold.geometry.frames import estimate_frames
+    from ptunfold.geometry.graph import build_graph, graph_from_matrix
+    from ptunfold.geometry.orientation import orient
+    from ptunfold.geometry.shortcuts import find_shortcuts
+    from ptunfold.geometry.widening import widen_graph
+    from ptunfold.types import (
+        Connection,
+        Dimension,
+        Embedding,
+        Frames,
+        Graph,
+        Orientation,
+        Path,
+        Placement,
+        Transport,
+    )
 
 __version__ = "0.1.0"
 
@@ -59,3 +64,48 @@ __all__ = [
     "widen_graph",
     "with_coherence",
 ]
+
+# Loaded when they are asked for: they take seconds, and the command has to listen before.
+_PLACES = {
+    "distances": ("geodesic_distances",),
+    "embedding.classical": ("classical_mds",),
+    "embedding.landmarks": ("landmark_mds",),
+    "embedding.variants": ("additive_constant", "additive_mds", "stress_mds"),
+    "estimator": ("PTU",),
+    "geodesics.distances": ("graph_distances", "transport_distances"),
+    "geodesics.paths": ("unfold_path",),
+    "geometry.coherence": ("with_coherence",),
+    "geometry.connection": ("connect",),
+    "geometry.dimension": ("estimate_dimension",),
+    "geometry.frames": ("estimate_frames",),
+    "geometry.graph": ("build_graph", "graph_from_matrix"),
+    "geometry.orientation": ("orient",),
+    "geometry.shortcuts": ("find_shortcuts",),
+    "geometry.widening": ("widen_graph",),
+    "types": (
+        "Connection",
+        "Dimension",
+        "Embedding",
+        "Frames",
+        "Graph",
+        "Orientation",
+        "Path",
+        "Placement",
+        "Transport",
+    ),
+}
+_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+
+
+def __getattr__(name: str) -> Any:
+    if not name.startswith("_") and find_spec(f"{__name__}.{name}") is not None:
+        return import_module(f"{__name__}.{name}")
+    if name not in _MODULE_OF:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value = getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

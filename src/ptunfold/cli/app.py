@@ -2,17 +2,24 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import warnings
 from collections.abc import Callable
 from functools import wraps
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
 
+from ptunfold.leaving import leave_in_order
+
+_CODES = (
+    "Exit codes: 0 done; 1 not done, with one sentence on why; 2 an option that is not known; "
+    "130 stopped by Ctrl-C."
+)
 app = typer.Typer(
     help="Parallel Transport Unfolding: manifold learning that stays true on data with holes.",
+    epilog=_CODES,
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
@@ -30,31 +37,54 @@ def main(
     _state["debug"] = debug
 
 
-def in_words(command: Callable[..., None]) -> Callable[..., None]:
+def command(function: Callable[..., None]) -> Callable[..., None]:
+    """Make a command of a function, whose errors and warnings are sentences."""
+    return app.command(epilog=_CODES)(in_words(function))
+
+
+def in_words(function: Callable[..., None]) -> Callable[..., None]:
     """Turn errors into one sentence, and warnings into another."""
 
-    @wraps(command)
+    @wraps(function)
     def run(*args: Any, **options: Any) -> None:
-        def say(message: Any, *rest: Any, **more: Any) -> None:
-            typer.echo(f"ptunfold: note: {message}", err=True)
-
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("default", UserWarning)
-                warnings.showwarning = say
-                command(*args, **options)
-        except BrokenPipeError as error:  # the reader has seen enough
-            sys.stderr.close()
-            raise typer.Exit(0) from error
-        except (ValueError, MemoryError, OSError) as error:
-            if _state["debug"]:
-                raise
-            raise stop(" ".join(str(error).split())) from error
+                warnings.showwarning = lambda message, *rest, **more: note(str(message))
+                function(*args, **options)
+        except (typer.Exit, typer.Abort):
+            raise
         except KeyboardInterrupt as error:
+            # Python ends by the signal if it came through an exec, unless there is another.
+            exec("")
             typer.echo("ptunfold: stopped", err=True)
             raise typer.Exit(130) from error
+        except Exception as error:
+            if _state["debug"]:
+                raise
+            raise stop(_sentence(error)) from error
 
     return run
+
+
+def _sentence(error: Exception) -> str:
+    words = " ".join(str(error).split())
+    if isinstance(error, MemoryError):
+        return f"there is not enough memory ({words})" if words else "there is not enough memory"
+    # Of RuntimeErrors those of the package are sentences; libraries have kinds of their own.
+    is_said = isinstance(error, ValueError | OSError | ImportError) or type(error) is RuntimeError
+    if is_said and words:
+        return words
+    kind = type(error).__name__
+    return f"something is wrong in ptunfold itself ({kind}: {words}); --debug shows where"
+
+
+def estimator() -> Any:
+    """Load PTU and all that it needs, which takes seconds."""
+    from ptunfold.estimator import PTU
+
+    leave_in_order()
+    return PTU
 
 
 def stop(message: str) -> typer.Exit:
@@ -63,7 +93,19 @@ def stop(message: str) -> typer.Exit:
     return typer.Exit(1)
 
 
-def check_free(path: Path | None, force: bool) -> None:
-    """Refuse to replace a file, unless that is wanted."""
-    if path is not None and path.exists() and not force:
-        raise ValueError(f"{path} is there already; choose another name, or --force to replace it")
+def note(message: str) -> None:
+    """Say something beside the result."""
+    typer.echo(f"ptunfold: note: {message}", err=True)
+
+
+def tell(message: str | bytes, *, aside: bool = False) -> None:
+    """Print a result, at once, so that an error comes before files are there.
+
+    A reader that has seen enough is no error.
+    """
+    try:
+        typer.echo(message, err=aside, nl=not isinstance(message, bytes))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # What is still to be printed, at the end of the process too, goes nowhere.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

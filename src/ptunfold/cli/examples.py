@@ -4,17 +4,19 @@ from __future__ import annotations
 
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from ptunfold.cli.app import app, check_free, in_words, stop
-from ptunfold.cli.files import write_places
-from ptunfold.cli.models import embed, info
+from ptunfold.cli.app import command, stop, tell
+from ptunfold.cli.embedding import embed
+from ptunfold.cli.files import table_file, write_places
+from ptunfold.cli.models import info
+from ptunfold.io.outputs import Outputs
+from ptunfold.leaving import leave_in_order
 
 
-@app.command()
-@in_words
+@command
 def datasets(
     name: Annotated[str | None, typer.Argument(help="Which; without it, a list.")] = None,
     output: Annotated[
@@ -25,38 +27,54 @@ def datasets(
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
     """List the data sets with a known truth, or write one to a file."""
-    import numpy as np
-
     from ptunfold import datasets as sets
-    from ptunfold.io.tables import Table, write_table
+    from ptunfold.io.table import Table
+    from ptunfold.io.tables import check_output
 
+    leave_in_order()
     known = [known for known in sets.__all__ if known not in ("Dataset", "faces", "digit_zero")]
     if name is None:
-        for one in known:
-            typer.echo(f"{one:14} {(getattr(sets, one).__doc__ or '').splitlines()[0]}")
+        told = (f"{one:14} {(getattr(sets, one).__doc__ or '').splitlines()[0]}" for one in known)
+        tell("\n".join(told))
         return
     if name not in known:
         raise ValueError(f"there is no data set {name}; choose among {', '.join(known)}")
     if output is None:
         raise ValueError("say where to write it: --output points.csv")
-    check_free(output, force)
-    make = getattr(sets, name)
-    data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
+    if n_points is not None and n_points < 1:
+        raise ValueError(f"--n-points {n_points} is no number of points; pass 1 or more")
+    if seed < 0:
+        raise ValueError(f"--seed {seed} is below 0; pass 0 or more")
+    check_output(output, Table([], []))
+    with Outputs(table_file(output), force=force) as outputs:
+        make = getattr(sets, name)
+        try:
+            data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
+        except RuntimeError as error:  # of a triangulation
+            raise ValueError(f"{name} cannot be made of {n_points} points; pass more") from error
+        _write_set(outputs, output, data)
+        tell(f"{len(data.points)} points: {output}", aside=output == Path("-"))
+
+
+def _write_set(outputs: Outputs, output: Path, data: Any) -> None:
+    import numpy as np
+
+    from ptunfold.io.table import Table
+
     axes = "xyzw" if data.points.shape[1] <= 4 else None
     names = [axes[i] if axes else f"x{i}" for i in range(data.points.shape[1])]
     truth = data.coordinates if data.coordinates is not None else data.parameters
     added = {} if truth is None else {f"true{i}": column for i, column in enumerate(truth.T)}
-    columns = dict(zip(names, data.points.T, strict=True)) | {"color": data.color} | added
     if output.suffix.lower() in (".npy", ".npz"):
-        table: Table = Table(names, list(data.points.T), {"X": data.points, **added})
-        write_places(output, table, data.points, names, "X")
-    else:
-        write_table(output, Table([], []), {n: np.asarray(c) for n, c in columns.items()})
-    typer.echo(f"{len(data.points)} points: {output}")
+        table = Table([], [], {"X": data.points, **added})
+        write_places(outputs, output, table, data.points, names, "X")
+        return
+    columns = dict(zip(names, data.points.T, strict=True)) | {"color": data.color} | added
+    places = np.column_stack([np.asarray(column) for column in columns.values()])
+    write_places(outputs, output, Table([], []), places, list(columns))
 
 
-@app.command()
-@in_words
+@command
 def demo(
     output: Annotated[
         Path, typer.Option("--output", "-o", help="Folder for the files it makes.")
@@ -67,8 +85,7 @@ def demo(
     points, flat = output / "sheet.csv", output / "flat.csv"
     model, picture = output / "sheet.safetensors", output / "sheet.png"
     page = output / "sheet.html"
-    for path in (points, flat, model, picture, page):
-        check_free(path, False)
+    Outputs(points, flat, model, picture, page)  # nothing is replaced
     typer.echo(f"ptunfold datasets s_with_hole -o {points}")
     datasets("s_with_hole", points)
     typer.echo(
@@ -89,8 +106,7 @@ def demo(
     typer.echo(f"open it in a browser: {page}")
 
 
-@app.command()
-@in_words
+@command
 def paper(
     names: Annotated[
         list[str] | None,
@@ -118,6 +134,7 @@ def paper(
     from ptunfold.paper.report import all_met, write_report
     from ptunfold.paper.sections import SECTIONS, Extent
 
+    leave_in_order()
     for name in names or []:
         if name not in SECTIONS:
             raise stop(f"there is no figure {name!r}; choose among {', '.join(SECTIONS)}")

@@ -1,1 +1,1 @@
-"""Files: fitted models."""
+"""Files: tables, arrays, images and fitted models."""

@@ -39,7 +39,10 @@ def write_arrays(path: str | Path, arrays: Arrays, header: dict[str, Any]) -> No
         "checksum": _checksum(arrays, json.dumps(header)),
     }
     with whole_file(path) as name:
-        save_file(arrays, name, metadata=about)
+        try:
+            save_file(arrays, name, metadata=about)
+        except SafetensorError as error:  # no OSError, though the disk may be full
+            raise OSError(str(error)) from error
 
 
 def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:

@@ -1,0 +1,351 @@
+"""The command on tables as people have them: nothing lost, nothing silent, all outputs or none."""
+
+import errno
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import anndata
+import numpy as np
+import pandas as pd
+import pytest
+from PIL import Image
+from typer.testing import CliRunner
+
+from ptunfold import PTU
+from ptunfold.cli import app
+from ptunfold.datasets import s_with_hole
+
+N = 60
+
+
+def run(*words, **options):
+    done = CliRunner().invoke(app, [str(word) for word in words], **options)
+    assert done.exception is None or isinstance(done.exception, SystemExit), done.exception
+    return done
+
+
+def names(folder):
+    return sorted(file.name for file in folder.iterdir())
+
+
+@pytest.fixture
+def frame():
+    return pd.DataFrame(s_with_hole(N, seed=1).points, columns=["x", "y", "z"])
+
+
+@pytest.fixture
+def source(frame, tmp_path):
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    return tmp_path / "in.csv"
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("model")
+    frame = pd.DataFrame(s_with_hole(N, seed=1).points, columns=["x", "y", "z"])
+    frame.to_csv(folder / "in.csv", index=False)
+    path = folder / "m.safetensors"
+    done = run("embed", folder / "in.csv", "-o", folder / "out.csv", "--save", path)
+    assert done.exit_code == 0, done.stderr
+    return path
+
+
+def test_no_row_is_lost_to_a_header(frame, tmp_path):
+    frame.insert(0, "name", [f"p{row}" for row in range(N)])
+    source, output = tmp_path / "in.csv", tmp_path / "out.csv"
+    frame.to_csv(source, index=False, header=False)
+    done = run("embed", source, "-o", output)
+    assert done.exit_code == 0, done.stderr
+    after = pd.read_csv(output)
+    assert list(after["x0"]) == list(frame["name"])
+    assert done.stderr == (
+        "ptunfold: note: columns used: x1, x2, x3 (no line of names); left out: x0 (words, as "
+        "'p0' in row 1)\n"
+    )
+
+
+def test_identifiers_are_no_numbers(frame, tmp_path):
+    frame["id"] = [f"{row + 10}_{row}" for row in range(N)]
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    done = run("embed", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--json")
+    said = json.loads(done.stdout)
+    assert said["columns"] == ["x", "y", "z"]
+    assert said["left_out"] == {"id": "words, as '10_0' in row 1"}
+    assert "left out: id (words, as '10_0' in row 1)" in done.stderr
+    done = run("embed", tmp_path / "in.csv", "-o", tmp_path / "b.csv", "--columns", "x,id")
+    assert "column id does not hold numbers (words, as '10_0' in row 1)" in done.stderr
+
+
+def test_columns_in_another_order(frame, model, tmp_path):
+    expected = pd.read_csv(model.parent / "out.csv")[["ptu0", "ptu1"]].to_numpy()
+    assert list(PTU.load(model).feature_names_in_) == ["x", "y", "z"]
+    assert json.loads(run("info", model, "--json").stdout)["columns"] == ["x", "y", "z"]
+    frame = frame[["z", "x", "y"]].assign(more=1.0)
+    frame.to_csv(tmp_path / "new.csv", index=False)
+    for place, options in enumerate([[], ["--columns", "z,y,x"]]):
+        output = tmp_path / f"{place}.csv"
+        done = run("transform", model, tmp_path / "new.csv", "-o", output, *options)
+        assert done.exit_code == 0, done.stderr
+        assert "columns used: x, y, z; left out: more (not named)" in done.stderr
+        np.testing.assert_array_equal(pd.read_csv(output)[["ptu0", "ptu1"]], expected)
+
+
+def test_more_columns_than_were_fitted(frame, model, tmp_path):
+    frame.assign(w=1.0).to_csv(tmp_path / "new.csv", index=False)
+    words = ["transform", model, tmp_path / "new.csv", "-o", tmp_path / "out.csv"]
+    done = run(*words, "--columns", "x,y,z,w")
+    assert done.exit_code == 1
+    assert "4 columns are used (x, y, z, w), and the model was fitted to 3" in done.stderr
+
+
+def test_columns_under_other_names(frame, model, tmp_path):
+    new, output = tmp_path / "new.csv", tmp_path / "out.csv"
+    frame.rename(columns={"x": "a"}).to_csv(new, index=False)
+    done = run("transform", model, new, "-o", output)
+    assert done.exit_code == 1
+    assert "new.csv lacks x of the columns the model was fitted to (x, y, z)" in done.stderr
+    done = run("transform", model, new, "-o", output, "--columns", "y,a,z")
+    assert done.exit_code == 1  # y is not where it was
+    done = run("transform", model, new, "-o", output, "--columns", "a,y,z")
+    assert done.exit_code == 0
+    assert "columns a, y, z are taken for x, y, z" in done.stderr
+
+
+def test_columns_without_names(frame, model, tmp_path):
+    np.save(tmp_path / "new.npy", frame.to_numpy())
+    done = run("transform", model, tmp_path / "new.npy", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0
+    assert "has no names; its columns are taken for x, y, z" in done.stderr
+    np.save(tmp_path / "new.npy", frame[["x", "y"]].to_numpy())
+    done = run("transform", model, tmp_path / "new.npy", "-o", tmp_path / "b.csv")
+    assert done.exit_code == 1
+    assert "2 columns are used (x0, x1), and the model was fitted to 3" in done.stderr
+
+
+def test_what_is_replaced_is_said(model, tmp_path):
+    done = run("inverse", model, model.parent / "out.csv", "-o", tmp_path / "back.csv")
+    assert "columns x, y, z of the input are replaced in the output" in done.stderr
+    done = run("embed", tmp_path / "back.csv", "-o", tmp_path / "b.csv", "--columns", "x,y,z")
+    assert "columns ptu0, ptu1 of the input are replaced in the output" in done.stderr
+
+
+def test_the_same_file_twice(source, tmp_path):
+    done = run("embed", source, "-o", tmp_path / "p.csv", "--save", tmp_path / "p.csv", "--force")
+    assert done.exit_code == 1
+    assert "are the same file; choose two names" in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+@pytest.mark.parametrize("count", [-5, 0])
+def test_no_data_sets_of_no_points(count, tmp_path):
+    done = run("datasets", "petals", "-o", tmp_path / "a.csv", "--n-points", count)
+    assert done.exit_code == 1
+    assert f"--n-points {count} is no number of points; pass 1 or more" in done.stderr
+    assert names(tmp_path) == []
+
+
+def test_data_sets_that_cannot_be(tmp_path):
+    words = ["datasets", "spherical_cap", "-o"]
+    for options, message in (
+        ([tmp_path / "a.csv", "--n-points", 1], "spherical_cap cannot be made of 1 points"),
+        ([tmp_path / "a.csv", "--seed", -1], "--seed -1 is below 0; pass 0 or more"),
+        ([tmp_path / "a.h5ad"], "a.h5ad can only be made from a .h5ad file"),
+    ):
+        done = run(*words, *options)
+        assert done.exit_code == 1
+        assert message in done.stderr
+    assert names(tmp_path) == []
+
+
+@pytest.mark.parametrize("option", ["-o", "--save", "--plot", "--explore"])
+def test_places_are_tried_before_the_work(option, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    ending = {"-o": "csv", "--save": "safetensors", "--plot": "png", "--explore": "html"}[option]
+    words = ["embed", source] if option == "-o" else ["embed", source, "-o", tmp_path / "out.csv"]
+    done = run(*words, option, tmp_path / "no" / f"a.{ending}")
+    assert done.exit_code == 1
+    assert "there is no folder" in done.stderr
+    if os.path.isdir("/proc/self"):
+        done = run(*words, option, f"/proc/a.{ending}")
+        assert done.exit_code == 1
+        assert f"/proc/a.{ending} cannot be written" in done.stderr
+    (tmp_path / f"there.{ending}").mkdir()
+    done = run(*words, option, tmp_path / f"there.{ending}", "--force")
+    assert "is a folder; pass the name of a file in it" in done.stderr
+    assert names(tmp_path) == ["in.csv", f"there.{ending}"]
+
+
+def full(*args, **options):
+    raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+@pytest.mark.parametrize(
+    "writer",
+    [
+        "ptunfold.io.models.save_file",
+        "ptunfold.show.embedding",
+        "ptunfold.explorer.page.Page.save",
+        "ptunfold.io.tables.write_text",
+    ],
+)
+def test_a_full_disk_leaves_nothing(writer, source, tmp_path, monkeypatch):
+    (tmp_path / "a.png").write_text("old")
+    monkeypatch.setattr(writer, full)
+    words = ["embed", source, "-o", tmp_path / "a.csv", "--save", tmp_path / "a.safetensors"]
+    words += ["--plot", tmp_path / "a.png", "--explore", tmp_path / "a.html", "--force"]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "could not be written (No space left on device), so nothing was" in done.stderr
+    assert names(tmp_path) == ["a.png", "in.csv"]
+    assert (tmp_path / "a.png").read_text() == "old"
+
+
+def test_an_error_of_the_model_file(source, tmp_path, monkeypatch):
+    from safetensors import SafetensorError
+
+    def failing(*args, **options):
+        raise SafetensorError("I/O error: No space left on device (os error 28)")
+
+    monkeypatch.setattr("ptunfold.io.models.save_file", failing)
+    done = run("embed", source, "-o", tmp_path / "a.csv", "--save", tmp_path / "a.safetensors")
+    assert done.exit_code == 1
+    assert "No space left on device" in done.stderr
+    assert "a.safetensors could not be written" in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_cells_only_from_cells(source, tmp_path, monkeypatch):
+    monkeypatch.setattr(PTU, "fit", None)
+    done = run("embed", source, "-o", tmp_path / "a.h5ad")
+    assert "can only be made from a .h5ad file" in done.stderr
+
+
+def test_standard_input_and_output(frame, source, tmp_path):
+    done = run("embed", "-", "-o", "-", input=source.read_bytes())
+    assert done.exit_code == 0, done.stderr
+    after = pd.read_csv(io.StringIO(done.stdout))
+    pd.testing.assert_frame_equal(after[["x", "y", "z"]], frame)
+    assert "60 points" in done.stderr
+    whole = io.BytesIO()
+    np.save(whole, frame.to_numpy())
+    again = run("embed", "-", "-o", "-", input=whole.getvalue())
+    numbers = pd.read_csv(io.StringIO(again.stdout))[["ptu0", "ptu1"]]
+    np.testing.assert_array_equal(numbers, after[["ptu0", "ptu1"]])
+    done = run("embed", "-", "-o", "-", input=b"")
+    assert "standard input is empty" in done.stderr
+
+
+def test_names_with_commas(frame, tmp_path):
+    frame.rename(columns={"x": "x, in m"}).to_csv(tmp_path / "in.csv", index=False)
+    words = ["embed", tmp_path / "in.csv", "-o", tmp_path / "out.csv", "--columns"]
+    assert run(*words, '"x, in m",y,z').exit_code == 0
+    assert "no column is named" in run(*words, " , ", "--force").stderr
+    assert "column y is named twice" in run(*words, "y,z,y", "--force").stderr
+    assert "there is no column w" in run(*words, "y,w", "--force").stderr
+
+
+def test_errors_nobody_has_thought_of(source, tmp_path, monkeypatch):
+    def failing(*args, **options):
+        raise IndexError("3 is out of bounds")
+
+    monkeypatch.setattr(PTU, "fit", failing)
+    done = run("embed", source, "-o", tmp_path / "a.csv")
+    assert done.exit_code == 1
+    assert "ptunfold itself (IndexError: 3 is out of bounds); --debug shows where" in done.stderr
+    monkeypatch.setattr(PTU, "fit", lambda *args: exec("raise MemoryError"))
+    done = run("embed", source, "-o", tmp_path / "a.csv")
+    assert "there is not enough memory" in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_files_that_ended_in_tracebacks(tmp_path):
+    (tmp_path / "a.npz").write_bytes(b"PK\x03\x04nonsense")
+    anndata.AnnData(obs=pd.DataFrame(index=list("abc"))).write_h5ad(tmp_path / "a.h5ad")
+    folder = tmp_path / "images"
+    folder.mkdir()
+    Image.new("1", (20_000, 20_000)).save(folder / "a.png")
+    for source, message in (
+        (tmp_path / "a.npz", "a.npz cannot be read; it may be damaged"),
+        (tmp_path / "a.h5ad", 'has neither X nor obsm["X_pca"]'),
+        (folder, "a.png has more pixels than are read"),
+    ):
+        done = run("embed", source, "-o", tmp_path / "out.csv")
+        assert done.exit_code == 1
+        assert message in done.stderr
+        assert done.stderr.count("\n") == 1
+
+
+def command(*words, **options):
+    words = [sys.executable, "-m", "ptunfold", *map(str, words)]
+    return subprocess.run(words, capture_output=True, text=True, timeout=200, **options)
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="there is no full device here")
+def test_an_output_that_is_full(source, tmp_path):
+    with open("/dev/full", "w") as full:
+        words = ["embed", source, "-o", tmp_path / "a.csv", "--report"]
+        done = subprocess.run(
+            [sys.executable, "-m", "ptunfold", *map(str, words)],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=200,
+        )
+    assert done.returncode == 1
+    assert "No space left on device" in done.stderr
+    assert "Traceback" not in done.stderr
+    assert "Exception ignored" not in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_reader_that_has_seen_enough(source, tmp_path):
+    code = (
+        "import os, sys; read, write = os.pipe(); os.close(read); os.dup2(write, 1); "
+        "sys.argv = ['ptunfold'] + sys.argv[1:]; from ptunfold.__main__ import main; main()"
+    )
+    words = ["embed", source, "-o", "-", "--save", tmp_path / "a.safetensors"]
+    done = subprocess.run(
+        [sys.executable, "-c", code, *map(str, words)], capture_output=True, text=True, timeout=200
+    )
+    assert done.returncode == 0, done.stderr
+    assert "Broken" not in done.stderr
+    assert names(tmp_path) == ["a.safetensors", "in.csv"]
+
+
+def test_stopping_while_libraries_load(source, tmp_path):
+    (tmp_path / "numba").mkdir()
+    (tmp_path / "numba" / "__init__.py").write_text(
+        "import os, signal\ntry:\n    os.kill(os.getpid(), signal.SIGINT)\nexcept BaseException:\n"
+        "    pass  # as some libraries do\n"
+    )
+    path = os.pathsep.join([str(tmp_path), *filter(None, [os.environ.get("PYTHONPATH")])])
+    done = command(
+        "embed", source, "-o", tmp_path / "a.csv", env={**os.environ, "PYTHONPATH": path}
+    )
+    assert (done.returncode, done.stderr) == (130, "ptunfold: stopped\n")
+
+
+def test_stopping_at_work(tmp_path):
+    np.save(tmp_path / "in.npy", np.random.default_rng(0).random((6000, 3)))
+    words = ["embed", tmp_path / "in.npy", "-o", tmp_path / "a.csv", "--save", tmp_path / "a.m"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "ptunfold", *map(str, words)], stderr=subprocess.PIPE, text=True
+    )
+    assert process.stderr is not None
+    assert "columns used" in process.stderr.readline()
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    _, said = process.communicate(timeout=60)
+    assert process.returncode == 130
+    assert said.splitlines()[-1] == "ptunfold: stopped"
+    assert names(tmp_path) == ["in.npy"]
+
+
+def test_help_tells_the_exit_codes():
+    for words in (["--help"], ["embed", "--help"], ["transform", "--help"]):
+        assert "Exit codes: 0 done; 1 not done" in " ".join(run(*words).stdout.split())
