@@ -20,7 +20,7 @@ from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
-from ptunfold.io.models import arrays_to_geometry, geometry_to_arrays, read_arrays, write_arrays
+from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -38,13 +38,12 @@ from ptunfold.validation import (
     check_choice,
     check_index,
     check_new_points,
+    check_parameters,
     check_places,
     check_points,
     check_settings,
     check_sources,
 )
-
-_SAVED = ("embedding_", "eigenvalues_", "landmarks_", "component_labels_", "shortcuts_")
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -310,8 +309,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        shortcuts = np.sort(geometry.given(geometry.shortcuts), axis=1)
-        self.shortcuts_ = shortcuts[np.lexsort(shortcuts.T[::-1])]
+        self.shortcuts_ = geometry.given_shortcuts
         self.texture_ = geometry.texture
         self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.
@@ -624,13 +622,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         arrays = geometry_to_arrays(self._geometry)
-        for name in _SAVED:
+        for name in SAVED:
             arrays[f"model.{name}"] = getattr(self, name)
         if self._points is not None:
             arrays["model._points"] = self._points
         names = getattr(self, "feature_names_in_", None)
+        parameters = _as_json(self.get_params(deep=False))
+        check_parameters(parameters, parameters, ENGINES)
         header = {
-            "parameters": _as_json(self.get_params(deep=False)),
+            "parameters": parameters,
             "texture": self.texture_,
             "n_features": int(self.n_features_in_),
             "feature_names": None if names is None else [str(name) for name in names],
@@ -656,17 +656,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If the file is no model, is damaged, or was written by a later version.
         """
-        arrays, header = read_arrays(path)
-        model = cls(**header["parameters"])
-        for name in _SAVED:
-            setattr(model, name, arrays[f"model.{name}"])
-        model._points = arrays.get("model._points")
-        model._geometry = arrays_to_geometry(arrays, header["texture"])
-        model.texture_ = header["texture"]
-        model.n_features_in_ = header["n_features"]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        model._made = {}
+        parameters, attributes = read_model(path, cls._get_param_names(), ENGINES)
+        model = cls(**parameters)
+        model.__dict__.update(attributes, _made={})
         return model
 
     def _dimension_of(self, points: FloatArray) -> int:
@@ -718,11 +710,13 @@ def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
     """Write parameters in words and numbers; a generator of random numbers has done its work."""
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
         if isinstance(value, os.PathLike):
             value = os.fspath(value)
-        plain[name] = None if isinstance(value, np.random.RandomState) else value
+        elif isinstance(value, np.random.RandomState):
+            value = None
+        elif value is not None and not isinstance(value, str):
+            value = np.asarray(value).tolist()  # numbers of NumPy, ranges, columns of tables
+        plain[name] = value
     return plain
 
 

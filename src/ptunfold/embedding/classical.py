@@ -16,7 +16,7 @@ from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray, is_of_dask
-from ptunfold.validation import check_n_components
+from ptunfold.validation import check_n_components, refuse_mask
 
 
 def classical_mds(
@@ -63,6 +63,7 @@ def classical_mds(
     """
     if is_of_dask(distances):
         return _scale_on_cluster(distances, n_components, progress=progress)
+    refuse_mask(distances, "distances")
     distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
@@ -88,6 +89,7 @@ def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> E
 
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
     """Check a matrix of distances and how many coordinates are wanted from it."""
+    refuse_mask(distances, "distances")
     distances = _as_floats(np.asarray(distances, order="C"), n_components)
     return _checked_values(distances, distances.shape)
 

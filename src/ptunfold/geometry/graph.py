@@ -11,10 +11,10 @@ from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 from ptunfold.validation import (
+    check_graph,
     check_graph_matrix,
     check_graph_settings,
     check_points,
-    check_same_size,
 )
 
 
@@ -136,8 +136,7 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
         Symmetric; it may have several components.
     """
     if isinstance(matrix, Graph):
-        check_same_size(n_points, matrix.n_points)
-        return matrix
+        return check_graph(matrix, n_points)
     entries = check_graph_matrix(matrix, n_points).tocoo()
     rows, columns = entries.coords
     off_diagonal = rows != columns

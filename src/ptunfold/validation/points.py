@@ -10,7 +10,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ptunfold.types import FloatArray
+from ptunfold.types import FloatArray, kernel_ready
 
 
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
@@ -79,13 +79,10 @@ def warn_of_distances(points: FloatArray) -> None:
 
 
 def as_points(points: Any) -> FloatArray:
-    """Return points for a stage in the middle: an array that was checked before is not again."""
-    if (
-        isinstance(points, np.ndarray)
-        and points.ndim == 2
-        and points.dtype in (np.float32, np.float64)
-    ):
-        return points
+    """Return points for a stage in the middle: of floats it is only asked that they are finite."""
+    if type(points) is np.ndarray and points.ndim == 2 and points.dtype in (np.float32, np.float64):
+        _check_finite(points, "points")
+        return kernel_ready(points, points.dtype)
     return check_points(points)
 
 
@@ -101,6 +98,7 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArra
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
             "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
         )
+    refuse_mask(X, "X")
     ndim = _number_of_dimensions(X)
     if ndim != 2:
         raise ValueError(
@@ -125,7 +123,18 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArra
                 f"X holds text ({error}); encode the text columns as numbers or leave them out"
             ) from error
         raise
-    return points
+    return kernel_ready(points, points.dtype)
+
+
+def refuse_mask(values: Any, name: str) -> None:
+    """Refuse an array that hides some of its values, which nothing here could respect."""
+    n_masked = int(np.sum(np.ma.getmaskarray(values))) if np.ma.isMaskedArray(values) else 0
+    if n_masked:
+        raise ValueError(
+            f"{name} is a masked array with {n_masked} of {values.size} values masked; leave their "
+            f"rows out, for example numpy.ma.compress_rows({name}), or fill them with "
+            f"{name}.filled(...)"
+        )
 
 
 def _number_of_dimensions(X: Any) -> int:
