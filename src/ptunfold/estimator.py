@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
@@ -723,8 +723,7 @@ def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
 def _warn_of_outside(placement: Placement, what: str, where: str, method: str) -> None:
     n_outside = int(np.count_nonzero(placement.is_outside))
     if n_outside:
-        warnings.warn(
+        warn(
             f"{n_outside} of {len(placement.is_outside)} {what} far outside the {where}, where the "
             f"result is an extrapolation; {method} tells which",
-            stacklevel=3,
         )

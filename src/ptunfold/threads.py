@@ -9,10 +9,19 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import cpu_count
+from joblib import effective_n_jobs as asked_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from ptunfold.progress import stage
+
+# More threads than this for each core only wait for each other, and each asks for its memory.
+_MOST_PER_CORE = 4
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads to use: what was asked for, within reason."""
+    return min(asked_n_jobs(n_jobs), _MOST_PER_CORE * cpu_count())
 
 
 def cut(n_items: int, size: int) -> list[slice]:

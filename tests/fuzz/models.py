@@ -213,7 +213,8 @@ def use(model: PTU) -> None:
         try:
             path = model.path(*ends)
         except ValueError as error:
-            assert "no path leads" in str(error)
+            if "no path leads" not in str(error):
+                raise
         else:
             _finite(path.points)
             _finite([path.forward, path.backward, path.graph_length])
@@ -239,7 +240,8 @@ def run_case(number: int, seed: int, models: list[bytes], path: Path) -> str:
         try:
             model = PTU.load(path)
         except ValueError as error:
-            assert str(path) in str(error), f"no name of the file in: {error}"
+            if str(path) not in str(error):
+                raise
             return "refused"
         use(model)
         return "works"

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
+from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
 from ptunfold.engines.cluster_squares import ClusterSquares
 from ptunfold.geodesics.bands import bands_of
@@ -154,9 +154,8 @@ def warn_of_negative(eigenvalues: FloatArray) -> None:
     if negative.any():
         listed = ", ".join(f"{value:.3g}" for value in eigenvalues[negative])
         n_components = len(eigenvalues)
-        warnings.warn(
+        warn(
             f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
             f"not {n_components}: the eigenvalues {listed} (largest {eigenvalues[0]:.3g}) are not "
             "positive, and these coordinates are 0; lower n_components",
-            stacklevel=2,
         )

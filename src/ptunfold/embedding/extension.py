@@ -5,14 +5,13 @@ from __future__ import annotations
 from functools import cached_property
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 
 _QUERIES_TOGETHER = 4096

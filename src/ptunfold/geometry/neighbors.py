@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import time
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -97,15 +97,13 @@ def _search_among(
         try:
             found = _approximate_neighbors(points, n_candidates, n_jobs)
         except ImportError:
-            warnings.warn(
+            warn(
                 f"{predicted}; for approximate ones install pynndescent: "
                 "pip install 'ptunfold[approximate]'",
-                stacklevel=2,
             )
             return lambda block: exact(points[block], n_candidates)
-        warnings.warn(
+        warn(
             f'{predicted}, so they are approximate; pass search="exact" to wait for them',
-            stacklevel=2,
         )
     else:
         found = _approximate_neighbors(points, n_candidates, n_jobs)
@@ -147,10 +145,9 @@ def _approximate_neighbors(points: FloatArray, n_candidates: int, n_jobs: int) -
     )
     recall = n_found / true.size
     if recall < _LEAST_RECALL:
-        warnings.warn(
+        warn(
             f"approximate search found only {recall:.1%} of the nearest neighbours of "
             f'{len(sample)} points of the data; pass search="exact", or a graph of your own',
-            stacklevel=2,
         )
     return found
 

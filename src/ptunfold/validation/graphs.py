@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ptunfold.caller import warn
 from ptunfold.types import FloatArray
 from ptunfold.validation.records import check_lengths
 from ptunfold.validation.values import GRAPH_KINDS, check_choice, check_count
@@ -106,11 +106,10 @@ def warn_of_similarities(points: FloatArray, matrix: sparse.csr_array) -> None:
     agree = np.sign((ways[0] - ways[1]) * (matrix.data[firsts] - matrix.data[firsts + 1]))
     if agree.mean() < _LEAST_AGREEMENT:
         share = 100 * np.count_nonzero(agree < 0) / np.count_nonzero(agree)
-        warnings.warn(
+        warn(
             f"graph has the larger entry for the nearer point in {share:.0f} % of the cases looked "
             "at, as similarities have, but its entries are taken for lengths; pass distances, for "
             f"example {_EXAMPLE}",
-            stacklevel=4,
         )
 
 

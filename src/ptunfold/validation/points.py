@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,6 +9,7 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
+from ptunfold.caller import warn
 from ptunfold.types import FloatArray, kernel_ready
 
 
@@ -70,11 +70,10 @@ def warn_of_distances(points: FloatArray) -> None:
         and points.min() >= 0
         and np.allclose(points, points.T, rtol=1e-4, atol=1e-6 * largest)
     ):
-        warnings.warn(
+        warn(
             f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
             "matrix of distances, but is taken for coordinates, one row a point; pass the points "
             "themselves, or embed the distances with ptunfold.classical_mds",
-            stacklevel=4,
         )
 
 

@@ -8,6 +8,7 @@ values in the types that the kernels are compiled for.
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import combinations_with_replacement
 from typing import Any
 
 import numpy as np
@@ -62,11 +63,14 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
             f"{n_edges} without a step back"
         )
     _check_range(heads, n_points, f"{name}.indices")
-    graph = Graph(
+    ready = Graph(
         kernel_ready(starts, np.int64),
         kernel_ready(heads, np.int32),
         check_lengths(graph.lengths, f"{name}.lengths", n_edges),
     )
+    names = ("indptr", "indices", "lengths")
+    if any(getattr(ready, one) is not getattr(graph, one) for one in names):
+        graph = ready
     # Edges sorted by (tail, head) are those sorted by (head, tail) if each has its reverse.
     turned = graph.to_sparse().tocsc()
     tails = graph.tails
@@ -326,11 +330,15 @@ def _checked_points(
 
 def _check_orthonormal(matrices: FloatArray, name: str, is_needed: BoolArray | None = None) -> None:
     """Check that the columns of each matrix are orthonormal, in blocks to spare memory."""
-    identity = np.eye(matrices.shape[2])
+    columns = range(matrices.shape[2])
     with np.errstate(all="ignore"):
         for start in range(0, len(matrices), _ROWS_TOGETHER):
             block = matrices[start : start + _ROWS_TOGETHER]
-            gaps = np.abs(block.transpose(0, 2, 1) @ block - identity).max(axis=(1, 2))
+            gaps = np.zeros(len(block))
+            for one, other in combinations_with_replacement(columns, 2):
+                # Ten times as fast as products of small matrices.
+                product = np.einsum("ni,ni->n", block[:, :, one], block[:, :, other])
+                np.maximum(gaps, np.abs(product - (one == other)), out=gaps)
             is_wrong = ~(gaps <= _SLACK)
             if is_needed is not None:
                 is_none = np.isnan(block).all(axis=(1, 2))
