@@ -124,7 +124,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
-        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so.
+        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so. The first
+        approximate search of a process compiles for up to a minute, which ``progress`` shows.
     engine : {"threads", "cuda", "dask"}, default="threads"
         Where the distances are computed and kept: threads of this machine; one GPU
         (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
@@ -260,6 +261,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : PTU
             Fitted.
         """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, graph)
+        except BaseException:  # of Ctrl-C too
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
@@ -315,7 +325,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # As they were given, where the geometry has them in coordinates of their span.
         self._points = points if points.shape[1] > geometry.points.shape[1] else None
         self._made: dict[str, Any] = {}
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
         """Embed the points and return their coordinates.

@@ -324,6 +324,7 @@ def _graph(
             radius=settings.radius,
             search=settings.search,
             n_jobs=n_jobs,
+            progress=progress,
         )
     else:
         graph = graph_from_matrix(settings.graph, len(points))

@@ -44,6 +44,7 @@ def single_threaded_blas() -> Iterator[None]:
     threads of a process: the first one to come changes it, the last one to go puts it back.
     """
     with _lock:
+        _take_control()
         _limits.append(_blas().limit(limits=1))
     try:
         yield
@@ -52,11 +53,25 @@ def single_threaded_blas() -> Iterator[None]:
             first = _limits[0]  # it alone has seen the setting as it was
             _limits.pop()
             if not _limits:
+                _take_control()
                 first.restore_original_limits()
+                _take_control()
 
 
 _lock = Lock()
 _limits: list[Any] = []  # one for each who is inside
+
+
+def _take_control() -> None:
+    """Let whatever thread comes next change the setting.
+
+    Later versions of threadpoolctl listen only to the first thread that ever did, and others are
+    ignored without a word: their results would have other bits.
+    """
+    for library in _blas().lib_controllers:
+        let_go = getattr(library, "clear_controlling_thread", None)
+        if let_go is not None:
+            let_go(force=True)
 
 
 @cache

@@ -12,7 +12,7 @@ from ptunfold.geometry.neighbors import edge_lengths, exact_search
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
 from ptunfold.threads import cut, effective_n_jobs, run_blocks
-from ptunfold.types import FloatArray, Geometry, IntArray, Placement
+from ptunfold.types import FloatArray, Geometry, IntArray, Placement, kernel_ready
 
 _QUERIES_TOGETHER = 4096
 _MOST_STRETCH = 1.25
@@ -60,7 +60,11 @@ class Extension:
         given: FloatArray | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.points, self.surface, self.given = geometry.points, geometry.surface, given
+        # A model may have come from a file that is mapped into memory, read-only.
+        self.points, self.surface = (
+            kernel_ready(array, array.dtype) for array in (geometry.points, geometry.surface)
+        )
+        self.given = given
         self.coordinates = coordinates.astype(np.float64)
         # Points without an edge have no frame; next to them nothing moves.
         self.frames = np.nan_to_num(geometry.frames.vectors)
