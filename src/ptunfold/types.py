@@ -62,6 +62,10 @@ class Graph:
     indices: IntArray
     lengths: FloatArray
 
+    def __getstate__(self) -> dict[str, Any]:
+        # Who reads it checks it: it may be mapped into memory, read-only.
+        return {name: value for name, value in self.__dict__.items() if name != "is_checked"}
+
     @property
     def n_points(self) -> int:
         """Number of points."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
@@ -61,10 +62,11 @@ class Extension:
         n_jobs: int | None = None,
     ) -> None:
         # A model may have come from a file that is mapped into memory, read-only.
-        self.points, self.surface = (
+        points, surface = (
             kernel_ready(array, array.dtype) for array in (geometry.points, geometry.surface)
         )
-        self.given = given
+        geometry = replace(geometry, points=points, surface=surface)
+        self.points, self.surface, self.given = points, surface, given
         self.coordinates = coordinates.astype(np.float64)
         # Points without an edge have no frame; next to them nothing moves.
         self.frames = np.nan_to_num(geometry.frames.vectors)

@@ -33,6 +33,7 @@ def look_at(value: Any, name: str, kind: str, shape: tuple[int | None, ...]) -> 
 
 
 def check_range(indices: IntArray, n_points: int, name: str, least: int = 0) -> None:
+    """Check that indices name points that exist."""
     if indices.size and not (indices.min() >= least and indices.max() < n_points):
         wrong = indices[(indices < least) | (indices >= n_points)]
         raise ValueError(
@@ -44,6 +45,7 @@ def check_range(indices: IntArray, n_points: int, name: str, least: int = 0) -> 
 def check_size(
     values: FloatArray, name: str, *, least: float = -LARGEST, most: float = LARGEST
 ) -> None:
+    """Check that numbers are some, and within bounds."""
     # Comparisons with NaN are false.
     if values.size and not (values.min() >= least and values.max() <= most):
         wrong = values[~((values >= least) & (values <= most))]
