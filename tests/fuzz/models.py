@@ -53,6 +53,7 @@ def make_models() -> list[bytes]:
         (PTU(), s_with_hole(30, n_features=40).points),
         (PTU(n_components=1), np.linspace(0, 1, 30)[:, None] ** np.arange(1, 3)),
         (PTU(step="chord", tangent="pca"), copies),
+        (PTU(), swiss_roll(60, n_features=30, noise=0.01).points),
     ]
     files = []
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
