@@ -231,6 +231,22 @@ def test_sizes_that_a_file_does_not_hold_are_refused_before_anything_is_read(sav
         PTU.load(path)
 
 
+def test_a_file_larger_than_memory_is_refused_before_it_is_read(saved, tmp_path):
+    """Files with holes take no room on the disk."""
+    path, n_bytes = tmp_path / "other.safetensors", 1 << 42
+    listed = {"graph.indptr": {"dtype": "I64", "shape": [1 << 39], "data_offsets": [0, n_bytes]}}
+    with safe_open(saved, framework="numpy") as file:
+        text = json.dumps({"__metadata__": file.metadata(), **listed}).encode()
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        try:
+            file.truncate(8 + len(text) + n_bytes)
+        except OSError:
+            pytest.skip("no files with holes here")
+    with pytest.raises(MemoryError, match=r"other\.safetensors has 4398\.0 GB, but only"):
+        PTU.load(path)
+
+
 @pytest.mark.parametrize("chosen", [range(0, 60, 4), tuple(range(9)), [np.int64(3), 7, 9, 20]])
 def test_landmarks_in_any_list_are_saved(chosen, tmp_path):
     model = PTU(n_landmarks=chosen).fit(s_with_hole(60).points)

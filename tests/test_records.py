@@ -1,5 +1,6 @@
 """Graphs, frames and connections of a caller's own: sound ones, or a sentence."""
 
+import pickle
 from dataclasses import replace
 
 import numpy as np
@@ -22,6 +23,7 @@ from ptunfold import (
     with_coherence,
 )
 from ptunfold.datasets import swiss_roll
+from ptunfold.validation import check_connection
 
 POINTS = swiss_roll(60).points
 GRAPH = build_graph(POINTS, 6)
@@ -172,6 +174,12 @@ def test_a_graph_is_checked_once_and_stays_itself():
     graph = build_graph(POINTS, 6)
     assert graph_from_matrix(graph, 60) is graph
     assert graph_from_matrix(graph, 60) is graph
+    connection = connect(POINTS, graph, FRAMES)
+    assert check_connection(connection) is connection
+    again = pickle.loads(pickle.dumps(connection))
+    assert "is_checked" in vars(connection)
+    assert "is_checked" not in vars(again)
+    assert "is_checked" not in vars(again.graph)
 
 
 @pytest.mark.parametrize("coherence", [-0.1, 1.5, np.nan, "x", True])

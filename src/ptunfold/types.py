@@ -212,6 +212,9 @@ class Connection:
     points: FloatArray | None = None
     explained: FloatArray | None = None
 
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "is_checked"}
+
     @property
     def intrinsic_dim(self) -> int:
         """Dimension of the tangent spaces."""

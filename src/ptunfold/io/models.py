@@ -14,6 +14,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ptunfold.io.files import whole_file
+from ptunfold.memory import free_bytes, in_words
 from ptunfold.types import Connection, Frames, Geometry, Graph
 from ptunfold.validation import (
     check_coordinates,
@@ -87,6 +88,12 @@ def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
     path = Path(path)
     if not path.is_file():
         raise ValueError(f"there is no file {path}")
+    size, free = path.stat().st_size, free_bytes()
+    if size > free:
+        raise MemoryError(
+            f"{path} has {in_words(size)}, but only {in_words(free)} of memory are free; load it "
+            "on a machine that has more"
+        )
     try:
         # Sizes in the header are compared with that of the file before anything is read.
         with safe_open(path, framework="numpy") as file:
@@ -158,6 +165,8 @@ def read_model(
         except (ValueError, TypeError) as error:
             raise ValueError(f"{path} is no sound model: {error}") from error
     except MemoryError as error:
+        if str(path) in str(error):
+            raise
         raise MemoryError(
             f"{path} does not fit into memory; load it on a machine that has more"
         ) from error

@@ -69,9 +69,7 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
         kernel_ready(heads, np.int32),
         check_lengths(graph.lengths, f"{name}.lengths", n_edges),
     )
-    names = ("indptr", "indices", "lengths")
-    if any(getattr(ready, one) is not getattr(graph, one) for one in names):
-        graph = ready
+    graph = _same_or(graph, ready)
     # Edges sorted by (tail, head) are those sorted by (head, tail) if each has its reverse.
     turned = graph.to_sparse().tocsc()
     tails = graph.tails
@@ -156,6 +154,21 @@ def check_connection(connection: Any) -> Connection:
     """Return a connection that keeps what :class:`ptunfold.Connection` promises."""
     remedy = "make one with ptunfold.connect"
     _check_kind(connection, Connection, "connection", remedy)
+    if "is_checked" not in connection.__dict__:
+        connection = _same_or(connection, _checked_connection(connection, remedy))
+        connection.__dict__["is_checked"] = True
+    checked: Connection = connection
+    return checked
+
+
+def _same_or(record: Any, ready: Any) -> Any:
+    """Return a record itself if what is ready for the kernels is nothing else."""
+    fields = type(record).__dataclass_fields__
+    is_same = all(getattr(record, name) is getattr(ready, name) for name in fields)
+    return record if is_same else ready
+
+
+def _checked_connection(connection: Connection, remedy: str) -> Connection:
     graph = check_graph(connection.graph, name="connection.graph")
     n_points, n_edges = graph.n_points, graph.n_edges
     steps = look_at(connection.steps, "connection.steps", "f", (n_edges, None))
