@@ -20,6 +20,7 @@ from ptunfold import (
     PTU,
     Connection,
     Graph,
+    additive_mds,
     build_graph,
     classical_mds,
     connect,
@@ -30,6 +31,7 @@ from ptunfold import (
     memory,
     pipeline,
     planning,
+    stress_mds,
     threads,
     transport_distances,
     unfold_path,
@@ -90,6 +92,18 @@ def test_masks_are_refused_and_not_lost():
 
 def transport_distances_of(points):
     return np.linalg.norm(points[:, None] - points, axis=2)
+
+
+@pytest.mark.parametrize(
+    ("size", "dtype"), [(1e200, float), (1e-200, float), (1e25, np.float32), (1e-25, np.float32)]
+)
+def test_distances_whose_squares_are_none_are_refused(size, dtype):
+    distances = (transport_distances_of(SHEET[:30]) * size).astype(dtype)
+    for scale in (classical_mds, stress_mds, additive_mds):
+        with pytest.raises(ValueError, match=r"too far from 1 for squares in float\d\d; divide"):
+            scale(distances)
+    with pytest.raises(ValueError, match=r"too far from 1 for squares in float\d\d; divide"):
+        landmark_mds(distances[:9], np.arange(9))
 
 
 def test_an_array_that_could_have_a_mask_and_has_none_is_fine():

@@ -16,7 +16,7 @@ from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray, is_of_dask
-from ptunfold.validation import check_n_components, refuse_mask
+from ptunfold.validation import check_n_components, check_squares, refuse_mask
 
 
 def classical_mds(
@@ -91,7 +91,9 @@ def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
     """Check a matrix of distances and how many coordinates are wanted from it."""
     refuse_mask(distances, "distances")
     distances = _as_floats(np.asarray(distances, order="C"), n_components)
-    return _checked_values(distances, distances.shape)
+    checked = _checked_values(distances, distances.shape)
+    check_squares(checked)
+    return checked
 
 
 def _as_floats(distances: Any, n_components: int) -> Any:

@@ -1,5 +1,6 @@
 """Every check on what a user passes; each message says what was found and what to do."""
 
+from ptunfold.validation.arrays import check_squares
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
 from ptunfold.validation.parameters import check_parameters
 from ptunfold.validation.points import (
@@ -81,6 +82,7 @@ __all__ = [
     "check_same_size",
     "check_settings",
     "check_sources",
+    "check_squares",
     "check_tangent_sizes",
     "n_coefficients",
     "plane_neighbors",

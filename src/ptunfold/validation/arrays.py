@@ -77,3 +77,14 @@ def check_orthonormal(matrices: FloatArray, name: str, is_needed: BoolArray | No
                     f"{name}[{first}] is not finite, or its columns are no unit vectors at right "
                     f"angles{rest}"
                 )
+
+
+def check_squares(distances: FloatArray, name: str = "distances") -> None:
+    """Refuse distances whose squares overflow or vanish in their own dtype."""
+    largest = float(distances.max()) if distances.size else 0.0
+    limit = 1e15 if distances.dtype == np.float32 else 1e60
+    if largest and not 1 / limit < largest < limit:
+        raise ValueError(
+            f"{name} go up to {largest:.3g}, too far from 1 for squares in {distances.dtype}; "
+            f"divide them by {largest:.0e}"
+        )
