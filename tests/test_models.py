@@ -9,11 +9,13 @@ import sys
 import numpy as np
 import pandas as pd
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
 from ptunfold import PTU, pipeline
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.io.files import whole_file
+from ptunfold.io.models import checksum
 
 
 def agree(model, again, new):
@@ -137,6 +139,7 @@ def test_ctrl_c_leaves_no_half_file(tmp_path):
     script = """
 import os, signal, sys
 from ptunfold.io.files import whole_file
+from ptunfold.io.models import checksum
 with whole_file(sys.argv[1]) as part:
     part.write_text("half")
     os.kill(os.getpid(), signal.SIGINT)
@@ -147,3 +150,137 @@ with whole_file(sys.argv[1]) as part:
     )
     assert done.returncode in (-signal.SIGINT, 1)
     assert os.listdir(tmp_path) == []
+
+
+def tampered(saved, path, **arrays):
+    """Write the same model with other arrays, and a checksum to match."""
+    with safe_open(saved, framework="numpy") as file:
+        about = file.metadata()
+    changed = {**load_file(saved), **{name.replace("__", "."): a for name, a in arrays.items()}}
+    changed = {name: np.ascontiguousarray(a) for name, a in changed.items() if a is not None}
+    save_file(changed, path, {**about, "checksum": checksum(changed, about["header"])})
+    return path
+
+
+@pytest.mark.parametrize(
+    ("name", "change", "message"),
+    [
+        ("graph.indices", lambda a: np.where(a == 7, 2**31 - 1, a), "a point that does not exist"),
+        ("graph.indices", lambda a: np.where(a == 7, -1, a), "a point that does not exist"),
+        ("graph.indptr", lambda a: a * 10**9, "does not divide"),
+        ("graph.lengths", lambda a: a[:-1], r"graph\.lengths has shape"),
+        ("connection.steps", lambda a: a * np.nan, r"connection\.steps has .* NaN"),
+        ("connection.rotations", lambda a: a[:, :1], r"connection\.rotations has shape"),
+        ("frames.vectors", lambda a: a.astype(np.int8), r"frames\.vectors\[0\] is not finite, or"),
+        ("labels", lambda a: a + 10**9, "labels names 100 times a point that does not exist"),
+        ("labels", lambda a: np.arange(len(a)) % 2, "labels are not the same at both ends"),
+        ("shortcuts", lambda _: np.array([[0, 10**6]]), "shortcuts names 1 times a point"),
+        ("points", lambda a: a * 1e80, "points has .* not between"),
+        ("model.embedding_", lambda a: a[:, :0], "embedding_ of shape .* are no points"),
+        ("model.embedding_", lambda a: a * np.inf, r"model\.embedding_ has .* NaN"),
+        ("model.eigenvalues_", lambda a: a[:1], "eigenvalues_ has shape"),
+        ("model.landmarks_", lambda _: np.array([5, 5]), "names a point twice"),
+        ("model.component_labels_", lambda a: a + 1, "does not agree with its graph"),
+        ("order", lambda _: np.zeros(100, dtype=np.int64), "order does not list each"),
+        ("graph.indices", lambda _: None, "it has no graph.indices"),
+        ("pickle", lambda _: np.zeros(3), "it has 'pickle', which is not known"),
+    ],
+)
+def test_tampered_arrays_are_refused_by_name(saved, tmp_path, name, change, message):
+    array = change(load_file(saved).get(name))
+    if array is not None and name == "graph.indices":
+        array = array.astype(np.int32)
+    path = tampered(saved, tmp_path / "other.safetensors", **{name.replace(".", "__"): array})
+    with pytest.raises(ValueError, match=rf"other\.safetensors is no sound model: .*{message}"):
+        PTU.load(path)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"texture": "velvet"}, "texture 'velvet' is none of flat"),
+        ({"n_features": 4}, "its points do not have 4 features"),
+        ({"n_features": "3"}, "n_features='3' is not a positive whole number"),
+        ({"feature_names": ["x"]}, "its feature names are not 3 words"),
+        ({"parameters": {"n_jobs": 0}}, "n_jobs=0 is not a number of threads"),
+        ({"parameters": {"code": "import os"}}, "parameters are not those of an estimator"),
+        ({"parameters": {"progress": 1}}, "its parameter progress=1 is not known"),
+        ({"parameters": {"tangent": ["pca"]}}, r"its parameter tangent=\['pca'\] is not known"),
+        ({"parameters": None}, "parameters are not those of an estimator"),
+        ({"more": 1}, "its header is not that of a model"),
+    ],
+)
+def test_tampered_headers_are_refused(saved, tmp_path, change, message):
+    with safe_open(saved, framework="numpy") as file:
+        about = file.metadata()
+    header = json.dumps({**json.loads(about["header"]), **change})
+    arrays, path = load_file(saved), tmp_path / "other.safetensors"
+    save_file(arrays, path, {**about, "header": header, "checksum": checksum(arrays, header)})
+    with pytest.raises(ValueError, match=rf"other\.safetensors is no sound model: .*{message}"):
+        PTU.load(path)
+
+
+def test_sizes_that_a_file_does_not_hold_are_refused_before_anything_is_read(saved, tmp_path):
+    content, path = saved.read_bytes(), tmp_path / "other.safetensors"
+    size = int.from_bytes(content[:8], "little")
+    listed = json.loads(content[8 : 8 + size])
+    listed["graph.indptr"] = {"dtype": "I64", "shape": [2**39], "data_offsets": [0, 2**42]}
+    text = json.dumps(listed).encode()
+    path.write_bytes(len(text).to_bytes(8, "little") + text + content[8 + size :])
+    with pytest.raises(ValueError, match=r"other\.safetensors is no model file, or a damaged one"):
+        PTU.load(path)
+
+
+def test_a_file_larger_than_memory_is_refused_before_it_is_read(saved, tmp_path):
+    """Files with holes take no room on the disk."""
+    path, n_bytes = tmp_path / "other.safetensors", 1 << 42
+    listed = {"graph.indptr": {"dtype": "I64", "shape": [1 << 39], "data_offsets": [0, n_bytes]}}
+    with safe_open(saved, framework="numpy") as file:
+        text = json.dumps({"__metadata__": file.metadata(), **listed}).encode()
+    with path.open("wb") as file:
+        file.write(len(text).to_bytes(8, "little") + text)
+        try:
+            file.truncate(8 + len(text) + n_bytes)
+        except OSError:
+            pytest.skip("no files with holes here")
+    with pytest.raises(MemoryError, match=r"other\.safetensors has 4398\.0 GB, but only"):
+        PTU.load(path)
+
+
+@pytest.mark.parametrize("chosen", [range(0, 60, 4), tuple(range(9)), [np.int64(3), 7, 9, 20]])
+def test_landmarks_in_any_list_are_saved(chosen, tmp_path):
+    model = PTU(n_landmarks=chosen).fit(s_with_hole(60).points)
+    model.save(tmp_path / "model")
+    again = PTU.load(tmp_path / "model")
+    assert again.n_landmarks == [int(one) for one in chosen]
+    np.testing.assert_array_equal(again.landmarks_, sorted(chosen))
+
+
+def test_what_would_not_be_read_again_is_not_saved(tmp_path):
+    model = PTU().fit(s_with_hole(60).points).set_params(tangent="flat")
+    with pytest.raises(ValueError, match="its parameter tangent='flat' is not known"):
+        model.save(tmp_path / "model")
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
+def test_a_kill_while_saving_leaves_the_old_file(saved, tmp_path):
+    path = tmp_path / "model.safetensors"
+    path.write_bytes(saved.read_bytes())
+    script = """
+import os, signal, sys
+import ptunfold.io.models as models
+from ptunfold import PTU
+write = models.save_file
+def half(arrays, name, metadata):
+    write(arrays, name, metadata)
+    with open(name, "r+b") as file:
+        file.truncate(1000)
+    os.kill(os.getpid(), signal.SIGKILL)
+models.save_file = half
+PTU.load(sys.argv[1]).save(sys.argv[1])
+"""
+    done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, timeout=120)
+    assert done.returncode == -signal.SIGKILL
+    assert path.read_bytes() == saved.read_bytes()
+    PTU.load(path)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -11,6 +10,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
@@ -20,7 +20,7 @@ from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
-from ptunfold.io.models import arrays_to_geometry, geometry_to_arrays, read_arrays, write_arrays
+from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -38,13 +38,12 @@ from ptunfold.validation import (
     check_choice,
     check_index,
     check_new_points,
+    check_parameters,
     check_places,
     check_points,
     check_settings,
     check_sources,
 )
-
-_SAVED = ("embedding_", "eigenvalues_", "landmarks_", "component_labels_", "shortcuts_")
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -126,7 +125,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
-        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so.
+        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so. The first
+        approximate search of a process compiles for up to a minute, which ``progress`` shows.
     engine : {"threads", "cuda", "dask"}, default="threads"
         Where the distances are computed and kept: threads of this machine; one GPU
         (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
@@ -262,6 +262,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : PTU
             Fitted.
         """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, graph)
+        except BaseException:  # of Ctrl-C too
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
@@ -311,14 +320,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        shortcuts = np.sort(geometry.given(geometry.shortcuts), axis=1)
-        self.shortcuts_ = shortcuts[np.lexsort(shortcuts.T[::-1])]
+        self.shortcuts_ = geometry.given_shortcuts
         self.texture_ = geometry.texture
         self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.
         self._points = points if points.shape[1] > geometry.points.shape[1] else None
         self._made: dict[str, Any] = {}
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
         """Embed the points and return their coordinates.
@@ -625,13 +632,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         arrays = geometry_to_arrays(self._geometry)
-        for name in _SAVED:
+        for name in SAVED:
             arrays[f"model.{name}"] = getattr(self, name)
         if self._points is not None:
             arrays["model._points"] = self._points
         names = getattr(self, "feature_names_in_", None)
+        parameters = _as_json(self.get_params(deep=False))
+        check_parameters(parameters, parameters, ENGINES)
         header = {
-            "parameters": _as_json(self.get_params(deep=False)),
+            "parameters": parameters,
             "texture": self.texture_,
             "n_features": int(self.n_features_in_),
             "feature_names": None if names is None else [str(name) for name in names],
@@ -657,17 +666,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ValueError
             If the file is no model, is damaged, or was written by a later version.
         """
-        arrays, header = read_arrays(path)
-        model = cls(**header["parameters"])
-        for name in _SAVED:
-            setattr(model, name, arrays[f"model.{name}"])
-        model._points = arrays.get("model._points")
-        model._geometry = arrays_to_geometry(arrays, header["texture"])
-        model.texture_ = header["texture"]
-        model.n_features_in_ = header["n_features"]
-        if header["feature_names"] is not None:
-            model.feature_names_in_ = np.array(header["feature_names"], dtype=object)
-        model._made = {}
+        parameters, attributes = read_model(path, cls._get_param_names(), ENGINES)
+        model = cls(**parameters)
+        model.__dict__.update(attributes, _made={})
         return model
 
     def _dimension_of(self, points: FloatArray) -> int:
@@ -719,19 +720,20 @@ def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
     """Write parameters in words and numbers; a generator of random numbers has done its work."""
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
-        if isinstance(value, np.ndarray | np.generic):
-            value = value.tolist()
         if isinstance(value, os.PathLike):
             value = os.fspath(value)
-        plain[name] = None if isinstance(value, np.random.RandomState) else value
+        elif isinstance(value, np.random.RandomState):
+            value = None
+        elif value is not None and not isinstance(value, str):
+            value = np.asarray(value).tolist()  # numbers of NumPy, ranges, columns of tables
+        plain[name] = value
     return plain
 
 
 def _warn_of_outside(placement: Placement, what: str, where: str, method: str) -> None:
     n_outside = int(np.count_nonzero(placement.is_outside))
     if n_outside:
-        warnings.warn(
+        warn(
             f"{n_outside} of {len(placement.is_outside)} {what} far outside the {where}, where the "
             f"result is an extrapolation; {method} tells which",
-            stacklevel=3,
         )

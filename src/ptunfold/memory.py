@@ -6,8 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import psutil
-from joblib import effective_n_jobs
 
+from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.

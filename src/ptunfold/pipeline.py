@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
+from ptunfold.caller import warn
 from ptunfold.embedding.layout import side_by_side
 from ptunfold.embedding.pieces import (
     embed_by_all_distances,
@@ -139,10 +139,9 @@ def unfold(
         given = np.sort(given)
         if len(given) < len(landmarks.chosen) and len(given):
             n_left = len(landmarks.chosen) - len(given)
-            warnings.warn(
+            warn(
                 f"{n_left} of the {len(landmarks.chosen)} landmarks lie in parts of the data that "
                 "are left out or need none, and are not used",
-                stacklevel=2,
             )
     return geometry, embedding, given
 
@@ -186,13 +185,12 @@ def lay_connection(
             laid = _lay_by_evidence(points, settings, order, engine, said, **how)
     finally:
         for message in said:
-            warnings.warn(message, stacklevel=2)
+            warn(message)
     is_told = settings.coherence is None and len(points) >= _MANY_POINTS
     if is_told and laid.transport.coherence < _MUCH_LOST:
-        warnings.warn(
+        warn(
             f"{laid.transport}, as in Isomap: the data are no sheet of "
             f"intrinsic_dim={laid.connection.intrinsic_dim} dimensions",
-            stacklevel=2,
         )
     return laid
 
@@ -337,6 +335,7 @@ def _graph(
             radius=settings.radius,
             search=settings.search,
             n_jobs=n_jobs,
+            progress=progress,
         )
     else:
         graph = graph_from_matrix(settings.graph, len(points))

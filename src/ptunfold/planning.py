@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
+from ptunfold.caller import warn
 from ptunfold.geodesics.landmarks import MOST_CANDIDATES
 from ptunfold.memory import (
     bytes_of_all_distances,
@@ -101,10 +101,9 @@ def plan_landmarks(
             reason = why
         else:
             reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
-        warnings.warn(
+        warn(
             f"{count} landmarks are used, because the distances between all {n_points} points "
             f"{reason}; pass n_landmarks=None for all distances or a number of your own",
-            stacklevel=3,
         )
     if plan is None:
         needed, what = full, f"the distances between all {n_points} points"

@@ -9,10 +9,19 @@ from functools import cache
 from threading import Lock
 from typing import Any
 
-from joblib import effective_n_jobs
+from joblib import cpu_count
+from joblib import effective_n_jobs as asked_n_jobs
 from threadpoolctl import ThreadpoolController
 
 from ptunfold.progress import stage
+
+# More threads than this for each core only wait for each other, and each asks for its memory.
+_MOST_PER_CORE = 4
+
+
+def effective_n_jobs(n_jobs: int | None) -> int:
+    """Return the number of threads to use: what was asked for, within reason."""
+    return min(asked_n_jobs(n_jobs), _MOST_PER_CORE * cpu_count())
 
 
 def cut(n_items: int, size: int) -> list[slice]:
@@ -35,6 +44,7 @@ def single_threaded_blas() -> Iterator[None]:
     threads of a process: the first one to come changes it, the last one to go puts it back.
     """
     with _lock:
+        _take_control()
         _limits.append(_blas().limit(limits=1))
     try:
         yield
@@ -43,11 +53,25 @@ def single_threaded_blas() -> Iterator[None]:
             first = _limits[0]  # it alone has seen the setting as it was
             _limits.pop()
             if not _limits:
+                _take_control()
                 first.restore_original_limits()
+                _take_control()
 
 
 _lock = Lock()
 _limits: list[Any] = []  # one for each who is inside
+
+
+def _take_control() -> None:
+    """Let whatever thread comes next change the setting.
+
+    Later versions of threadpoolctl listen only to the first thread that ever did, and others are
+    ignored without a word: their results would have other bits.
+    """
+    for library in _blas().lib_controllers:
+        let_go = getattr(library, "clear_controlling_thread", None)
+        if let_go is not None:
+            let_go(force=True)
 
 
 @cache

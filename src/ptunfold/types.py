@@ -28,6 +28,15 @@ def aligned(array: FloatArray) -> FloatArray:
     return np.require(np.asarray(array), requirements="A")
 
 
+def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
+    """Return an array as the kernels are compiled for it, itself if it is so already.
+
+    For one that is read-only, has another order in memory or another type, kernels would be
+    compiled once more, which takes longer than most fits.
+    """
+    return np.require(array, dtype, ("C", "A", "W", "E"))
+
+
 def on_host(array: Any) -> Any:
     """Bring an array of a device or a cluster into memory; others stay as they are."""
     if is_of_dask(array):
@@ -52,6 +61,10 @@ class Graph:
     indptr: IntArray
     indices: IntArray
     lengths: FloatArray
+
+    def __getstate__(self) -> dict[str, Any]:
+        # Who reads it checks it: it may be mapped into memory, read-only.
+        return {name: value for name, value in self.__dict__.items() if name != "is_checked"}
 
     @property
     def n_points(self) -> int:
@@ -198,6 +211,9 @@ class Connection:
     coherence: FloatArray | None = None
     points: FloatArray | None = None
     explained: FloatArray | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in self.__dict__.items() if name != "is_checked"}
 
     @property
     def intrinsic_dim(self) -> int:
@@ -430,6 +446,12 @@ class Geometry:
     def place(self) -> IntArray:
         """The number here of each of the caller's points, ``(n_points,)``."""
         return np.arange(len(self.labels)) if self.order is None else np.argsort(self.order)
+
+    @property
+    def given_shortcuts(self) -> IntArray:
+        """Shortcuts by the caller's numbers, sorted, ``(n_shortcuts, 2)``."""
+        pairs = np.sort(self.given(self.shortcuts), axis=1)
+        return pairs[np.lexsort(pairs.T[::-1])]
 
     def given(self, nodes: IntArray) -> IntArray:
         """Return the caller's numbers of points here."""

@@ -36,6 +36,26 @@ def unpack(page):
     return meta, arrays
 
 
+def test_own_columns_keep_every_digit(model):
+    rng = np.random.default_rng(0)
+    columns = {
+        "share": rng.random(300),
+        "small": rng.random(300) * 1e-60,
+        "far": 1e9 + rng.random(300),
+        "gaps": np.where(rng.random(300) < 0.2, np.nan, rng.random(300)),
+        "inf": np.where(rng.random(300) < 0.2, np.inf, rng.random(300)),
+        "single": rng.random(300).astype(np.float32),
+        "count": rng.integers(0, 1000, 300),
+        "large": rng.integers(0, 2**50, 300),
+    }
+    meta, arrays = unpack(model.explore(columns=columns))
+    stored = {entry["name"]: arrays[entry["array"]] for entry in meta["columns"]}
+    for name, values in columns.items():
+        np.testing.assert_array_equal(stored[name].astype(np.float64), values.astype(np.float64))
+    # The page writes 64 bits in full, and what is in 32 bits with the fewest digits.
+    assert {name for name in columns if stored[name].dtype == np.float32} == {"count"}
+
+
 def test_arrays_arrive(model):
     meta, arrays = unpack(model.explore())
     np.testing.assert_array_equal(

@@ -78,7 +78,7 @@ def test_arcs_of_a_cylinder_are_exact_in_every_direction():
     exact = np.zeros((600, 3, 2))
     exact[:, :, 0] = np.column_stack((-np.sin(angle), np.cos(angle), 0 * angle))
     exact[:, 2, 1] = 1
-    connection = connect(points, graph, type(frames)(exact, *[frames.singular_values] * 2), "arc")
+    connection = connect(points, graph, replace(frames, vectors=exact), "arc")
     wanted = np.column_stack(
         (angle[graph.indices] - angle[graph.tails], height[graph.indices] - height[graph.tails])
     )

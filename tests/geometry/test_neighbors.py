@@ -162,7 +162,7 @@ def test_auto_turns_to_approximate_and_says_so(monkeypatch):
     points = swiss_roll(500, n_features=20).points
     calls = []
 
-    def approximate(points, n_candidates, n_jobs):
+    def approximate(points, n_candidates, *_):
         calls.append(n_candidates)
         return nearest(points, points, n_candidates)
 

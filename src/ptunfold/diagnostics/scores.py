@@ -8,6 +8,7 @@ from ptunfold.geodesics.paths import both_directions
 from ptunfold.geodesics.rows import kept_of
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.validation import check_connection
 
 _EDGES_TOGETHER = 1 << 20  # bounds memory
 _N_SOURCES = 12
@@ -18,6 +19,7 @@ def point_scores(
     connection: Connection, embedding: FloatArray, *, n_jobs: int | None = None
 ) -> dict[str, FloatArray]:
     """Return all scores of single points by their names, as :meth:`ptunfold.PTU.scores` does."""
+    connection = check_connection(connection)
     return {
         "local distortion": local_distortion(connection, embedding),
         "disagreement": disagreement(connection, n_jobs=n_jobs),

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
 from sklearn.utils.extmath import svd_flip
 
+from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
 from ptunfold.engines.cluster_squares import ClusterSquares
 from ptunfold.geodesics.bands import bands_of
@@ -16,7 +16,7 @@ from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray, is_of_dask
-from ptunfold.validation import check_n_components
+from ptunfold.validation import check_n_components, check_squares, refuse_mask
 
 
 def classical_mds(
@@ -63,6 +63,7 @@ def classical_mds(
     """
     if is_of_dask(distances):
         return _scale_on_cluster(distances, n_components, progress=progress)
+    refuse_mask(distances, "distances")
     distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
@@ -88,8 +89,11 @@ def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> E
 
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
     """Check a matrix of distances and how many coordinates are wanted from it."""
+    refuse_mask(distances, "distances")
     distances = _as_floats(np.asarray(distances, order="C"), n_components)
-    return _checked_values(distances, distances.shape)
+    checked = _checked_values(distances, distances.shape)
+    check_squares(checked)
+    return checked
 
 
 def _as_floats(distances: Any, n_components: int) -> Any:
@@ -152,9 +156,8 @@ def warn_of_negative(eigenvalues: FloatArray) -> None:
     if negative.any():
         listed = ", ".join(f"{value:.3g}" for value in eigenvalues[negative])
         n_components = len(eigenvalues)
-        warnings.warn(
+        warn(
             f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
             f"not {n_components}: the eigenvalues {listed} (largest {eigenvalues[0]:.3g}) are not "
             "positive, and these coordinates are 0; lower n_components",
-            stacklevel=2,
         )

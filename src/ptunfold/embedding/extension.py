@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import cached_property
 
 import numpy as np
-from joblib import effective_n_jobs
 
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
-from ptunfold.threads import cut, run_blocks
-from ptunfold.types import FloatArray, Geometry, IntArray, Placement
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
+from ptunfold.types import FloatArray, Geometry, IntArray, Placement, kernel_ready
 
 _QUERIES_TOGETHER = 4096
 _MOST_STRETCH = 1.25
@@ -62,7 +62,12 @@ class Extension:
         given: FloatArray | None = None,
         n_jobs: int | None = None,
     ) -> None:
-        self.points, self.surface, self.given = geometry.points, geometry.surface, given
+        # A model may have come from a file that is mapped into memory, read-only.
+        points, surface = (
+            kernel_ready(array, array.dtype) for array in (geometry.points, geometry.surface)
+        )
+        geometry = replace(geometry, points=points, surface=surface)
+        self.points, self.surface, self.given = points, surface, given
         self.coordinates = coordinates.astype(np.float64)
         # Points without an edge have no frame; next to them nothing moves.
         self.frames = np.nan_to_num(geometry.frames.vectors)

@@ -12,7 +12,7 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.embedding.classical import warn_of_negative
 from ptunfold.threads import cut
 from ptunfold.types import Embedding, FloatArray, IntArray, aligned, is_of_dask, on_host
-from ptunfold.validation import check_count, check_sources
+from ptunfold.validation import check_count, check_sources, check_squares, refuse_mask
 
 _COLUMNS = 1 << 15
 _CHUNK = 1 << 27  # bytes that a worker of a cluster takes in hand
@@ -159,6 +159,7 @@ def _not_distances(shape: tuple[int, ...]) -> ValueError:
 
 def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[FloatArray, IntArray]:
     if not (hasattr(distances, "get") or is_of_dask(distances)):
+        refuse_mask(distances, "distances")
         distances = np.asarray(distances)
     if distances.dtype not in (np.float32, np.float64):
         distances = distances.astype(np.float64)
@@ -178,6 +179,10 @@ def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[Fl
             f"n_components={n_components} needs more than {n_components} landmarks, but there are "
             f"{len(landmarks)}; lower n_components or take more landmarks"
         )
+    if isinstance(distances, np.ndarray):
+        if not np.isfinite(distances.sum(dtype=np.float64)):
+            raise _not_distances(distances.shape)
+        check_squares(distances)
     return distances, landmarks
 
 

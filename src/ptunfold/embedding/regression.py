@@ -5,10 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from scipy.spatial import cKDTree
 
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import FloatArray, IntArray
 
 _NUMBERS_TOGETHER = 1 << 22

@@ -12,6 +12,7 @@ from scipy.sparse.linalg import LinearOperator, eigs
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import svd_flip
 
+from ptunfold.caller import warn
 from ptunfold.embedding.classical import as_distances, classical_mds
 from ptunfold.progress import stage
 from ptunfold.types import Embedding, FloatArray
@@ -113,9 +114,8 @@ def _majorize(
         faster = 0.5 * (1 + np.sqrt(1 + 4 * speed**2))
         ahead = moved + (speed - 1) / faster * (moved - places)
         places, speed = moved, faster
-    warnings.warn(
+    warn(
         f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds",
-        stacklevel=3,
     )
     return places
 

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine
@@ -20,6 +19,7 @@ from ptunfold.engines.cluster_tools import RowTasks, stop
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import bytes_of_all_distances, free_bytes
+from ptunfold.threads import effective_n_jobs
 from ptunfold.types import Connection, IntArray
 
 _COMFORTABLE = 0.5  # of the memory that is free: files take some too, while there is enough

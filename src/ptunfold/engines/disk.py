@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, overload
 
 import numpy as np
-from joblib import effective_n_jobs
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
@@ -24,7 +23,7 @@ from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1

@@ -121,10 +121,12 @@ def make_page(
     described = []
     for place, column in enumerate(columns):
         name = f"column{place}"
-        if column.labels is None:
-            box.add(name, column.values, is_exact=is_exact or not column.is_score)
-        else:
+        if column.labels is not None:
             box.store(name, column.values.astype(np.int32))
+        elif column.is_score:
+            box.add(name, column.values, is_exact=is_exact)
+        else:
+            box.store(name, _as_given(column.values))
         described.append(
             {
                 "name": column.name,
@@ -213,6 +215,13 @@ class _Box:
         entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
         self.entries[name] = entry
         self.scripts.append(f'<script type="text/plain" id="{entry["id"]}">{text}</script>')
+
+
+def _as_given(values: FloatArray | IntArray) -> FloatArray:
+    """Keep every digit of a caller's numbers: 32 bits will do for whole numbers that fit in."""
+    known = values[np.isfinite(values)]
+    is_small = ((np.rint(known) == known) & (np.abs(known) <= 1 << 24)).all()
+    return values.astype(np.float32 if is_small else np.float64)
 
 
 def _as_short(values: FloatArray) -> FloatArray:

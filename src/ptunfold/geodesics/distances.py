@@ -20,7 +20,7 @@ from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
-from ptunfold.validation import check_sources
+from ptunfold.validation import check_connection, check_graph, check_sources
 
 _BAR = {"description": "distances", "unit": "sources"}
 MOST_NEIGHBORS = 1 << 16
@@ -72,6 +72,7 @@ def transport_distances(
     >>> bool(np.allclose(distances, np.linalg.norm(points - points[7], axis=1)))
     True
     """
+    connection = check_connection(connection)
     n_points = connection.graph.n_points
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} cannot hold distances; pass numpy.float32 or float64")
@@ -331,6 +332,7 @@ def graph_distances(
     lengths : (n_sources, n_points) float64
         Infinite where no path leads.
     """
+    graph = check_graph(graph)
     n_points = graph.n_points
     sources = np.arange(n_points) if sources is None else check_sources(sources, n_points)
     rows = np.empty((len(sources), n_points))

@@ -10,7 +10,7 @@ from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.paths import grow_whole_tree, new_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
-from ptunfold.validation import check_index
+from ptunfold.validation import check_connection, check_index
 
 
 def unfold_path(
@@ -50,6 +50,7 @@ def unfold_path(
     >>> path.graph_length > path.distance
     True
     """
+    connection = check_connection(connection)
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
     tree, seen_from_start, _, _ = _develop(connection, start, is_whole=True)

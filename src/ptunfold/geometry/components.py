@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable
 
 import numpy as np
 from scipy.sparse import csgraph
 
+from ptunfold.caller import warn
 from ptunfold.geometry.graph import graph_from_edges, subgraph
 from ptunfold.geometry.neighbors import edge_lengths, nearest
 from ptunfold.types import FloatArray, Graph, IntArray
@@ -38,7 +38,7 @@ def resolve_components(
     disconnected: str,
     n_jobs: int | None = None,
     *,
-    say: Callable[[str], None] = warnings.warn,
+    say: Callable[[str], None] = warn,
 ) -> tuple[Graph, IntArray]:
     """Make the graph fit to be unfolded, as ``disconnected`` wants it.
 

@@ -23,7 +23,7 @@ from ptunfold.types import (
     IntArray,
     on_host,
 )
-from ptunfold.validation import STEPS, as_points, check_choice, check_same_size
+from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
@@ -85,12 +85,8 @@ def connect(
     True
     """
     points = as_points(points)
-    check_same_size(len(points), graph.n_points)
-    if frames.vectors.shape[:2] != points.shape:
-        raise ValueError(
-            f"frames are for points of shape {frames.vectors.shape[:2]}, but the points have shape "
-            f"{points.shape}; pass the frames of these points"
-        )
+    graph = check_graph(graph, len(points))
+    frames = check_frames(frames, points.shape, graph)
     check_choice("step", step, STEPS)
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))

@@ -19,7 +19,7 @@ from ptunfold.validation import (
     TANGENTS,
     as_points,
     check_choice,
-    check_same_size,
+    check_graph,
     check_tangent_sizes,
 )
 
@@ -101,7 +101,9 @@ def estimate_frames(
     """
     points = as_points(points)
     n_points, n_features = points.shape
-    check_same_size(n_points, graph.n_points)
+    graph = check_graph(graph, n_points)
+    if bridged is not None:
+        bridged = check_graph(bridged, n_points, "bridged")
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
     check_choice("tangent", tangent, TANGENTS)
     check_choice("tangent_center", tangent_center, TANGENT_CENTERS)

@@ -11,10 +11,10 @@ from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 from ptunfold.validation import (
+    check_graph,
     check_graph_matrix,
     check_graph_settings,
     check_points,
-    check_same_size,
 )
 
 
@@ -26,6 +26,7 @@ def build_graph(
     radius: float | None = None,
     search: str = "auto",
     n_jobs: int | None = None,
+    progress: bool = False,
 ) -> Graph:
     """Connect each point with its neighbours (Sec. 3.1 of the paper).
 
@@ -47,6 +48,8 @@ def build_graph(
         or exactly unless that would take longer than ten minutes.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
+    progress : bool
+        Show that an approximate search is under way; the first one of a process compiles.
 
     Returns
     -------
@@ -75,7 +78,7 @@ def build_graph(
         # joined to its first point.
         places = distinct_places(points)
         is_first = places == np.arange(n_points)
-        pattern = _neighbor_pattern(points, is_first, n_neighbors, search, n_jobs)
+        pattern = _neighbor_pattern(points, is_first, n_neighbors, search, n_jobs, progress)
         pattern = pattern.multiply(pattern.T) if graph == "mutual" else pattern + pattern.T
         if not is_first.all():
             copies = np.flatnonzero(~is_first)
@@ -95,14 +98,21 @@ def measure_graph(points: FloatArray, pattern: sparse.csr_array, n_jobs: int | N
 
 
 def _neighbor_pattern(
-    points: FloatArray, is_first: BoolArray, n_neighbors: int, search: str, n_jobs: int | None
+    points: FloatArray,
+    is_first: BoolArray,
+    n_neighbors: int,
+    search: str,
+    n_jobs: int | None,
+    progress: bool,
 ) -> sparse.csr_array:
     """Mark the nearest neighbours of each distinct point, (n_points, n_points)."""
     n_points = len(points)
     distinct = np.flatnonzero(is_first)
     chosen = points if len(distinct) == n_points else points[distinct]
     n_nearest = min(n_neighbors, len(distinct) - 1)
-    indptr, indices = neighbor_lists(chosen, n_nearest, search=search, n_jobs=n_jobs)
+    indptr, indices = neighbor_lists(
+        chosen, n_nearest, search=search, n_jobs=n_jobs, progress=progress
+    )
     if len(distinct) < n_points:
         degrees = np.zeros(n_points, dtype=np.int64)
         degrees[distinct] = np.diff(indptr)
@@ -136,8 +146,7 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
         Symmetric; it may have several components.
     """
     if isinstance(matrix, Graph):
-        check_same_size(n_points, matrix.n_points)
-        return matrix
+        return check_graph(matrix, n_points)
     entries = check_graph_matrix(matrix, n_points).tocoo()
     rows, columns = entries.coords
     off_diagonal = rows != columns

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
-import warnings
 from collections.abc import Callable
 
 import numpy as np
-from joblib import cpu_count, effective_n_jobs
+from joblib import cpu_count
 from scipy.spatial import cKDTree
 from sklearn.neighbors import NearestNeighbors
 
+from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
-from ptunfold.threads import cut, run_blocks
+from ptunfold.progress import stage
+from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -31,6 +33,8 @@ _LEAST_RECALL = 0.99
 _ROWS_TOGETHER = 1 << 17
 _EDGES_TOGETHER = 1 << 17
 _CHUNK_VALUES = 1 << 20
+_COMPILES = "the first search of a process compiles for up to a minute"
+_log = logging.getLogger("ptunfold")
 
 
 def neighbor_lists(
@@ -39,6 +43,7 @@ def neighbor_lists(
     *,
     search: str = "auto",
     n_jobs: int | None = None,
+    progress: bool = False,
 ) -> tuple[IntArray, IntArray]:
     """List the nearest other points of each point.
 
@@ -52,6 +57,8 @@ def neighbor_lists(
         "auto" is exact unless that would take longer than ten minutes.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
+    progress : bool
+        Show that an approximate search is under way.
 
     Returns
     -------
@@ -67,7 +74,7 @@ def neighbor_lists(
     # ties as they come, and neither may decide who is a neighbour.
     n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
     n_jobs = effective_n_jobs(n_jobs)
-    find = _search_among(points, n_candidates, search, n_jobs)
+    find = _search_among(points, n_candidates, search, n_jobs, progress)
     indices, counts = [], []
     for block in cut(n_points, _ROWS_TOGETHER):
         rows = np.arange(block.start, block.stop)
@@ -84,7 +91,7 @@ def neighbor_lists(
 
 
 def _search_among(
-    points: FloatArray, n_candidates: int, search: str, n_jobs: int
+    points: FloatArray, n_candidates: int, search: str, n_jobs: int, progress: bool
 ) -> Callable[[slice], IntArray]:
     """Choose how to find candidates for a block of the points themselves."""
     if search != "approximate":
@@ -95,25 +102,33 @@ def _search_among(
             f"exact neighbours of {len(points)} points would take {seconds / 60:.0f} minutes"
         )
         try:
-            found = _approximate_neighbors(points, n_candidates, n_jobs)
+            found = _approximate_neighbors(points, n_candidates, n_jobs, progress)
         except ImportError:
-            warnings.warn(
+            warn(
                 f"{predicted}; for approximate ones install pynndescent: "
                 "pip install 'ptunfold[approximate]'",
-                stacklevel=2,
             )
             return lambda block: exact(points[block], n_candidates)
-        warnings.warn(
+        warn(
             f'{predicted}, so they are approximate; pass search="exact" to wait for them',
-            stacklevel=2,
         )
     else:
-        found = _approximate_neighbors(points, n_candidates, n_jobs)
+        found = _approximate_neighbors(points, n_candidates, n_jobs, progress)
     return lambda block: found[block]
 
 
-def _approximate_neighbors(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
+def _approximate_neighbors(
+    points: FloatArray, n_candidates: int, n_jobs: int, progress: bool = False
+) -> IntArray:
     """Find candidates by neighbour descent, (n_points, n_candidates), and check a sample."""
+    _log.info("approximate neighbours of %d points; %s", len(points), _COMPILES)
+    with stage(f"neighbours ({_COMPILES})", None, "searches", progress) as bar:
+        found = _by_descent(points, n_candidates, n_jobs)
+        bar.update()
+    return found
+
+
+def _by_descent(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
     try:
         from pynndescent import NNDescent
     except ImportError as error:
@@ -147,10 +162,9 @@ def _approximate_neighbors(points: FloatArray, n_candidates: int, n_jobs: int) -
     )
     recall = n_found / true.size
     if recall < _LEAST_RECALL:
-        warnings.warn(
+        warn(
             f"approximate search found only {recall:.1%} of the nearest neighbours of "
             f'{len(sample)} points of the data; pass search="exact", or a graph of your own',
-            stacklevel=2,
         )
     return found
 

@@ -10,7 +10,7 @@ from scipy.sparse import csgraph
 
 from ptunfold.threads import cut
 from ptunfold.types import FloatArray, Frames, Graph, IntArray, Orientation
-from ptunfold.validation import check_same_size
+from ptunfold.validation import check_frames, check_graph
 
 _EDGES_TOGETHER = 1 << 14
 # Two planes at more than this angle do not tell which way the one turns in the other.
@@ -53,7 +53,8 @@ def orient(graph: Graph, frames: Frames) -> tuple[Frames, Orientation]:
     True
     False
     """
-    check_same_size(len(frames.vectors), graph.n_points)
+    graph = check_graph(graph)
+    frames = check_frames(frames, (graph.n_points, None), graph)
     edges = np.flatnonzero(graph.tails < graph.indices)
     tails, heads = graph.tails[edges], graph.indices[edges]
     overlaps = _overlaps(frames, tails, heads)

@@ -18,6 +18,7 @@ from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
+from ptunfold.validation import check_graph
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
 # in 999 of 1000 cases; edges between two windings of a noisy roll come in twos and threes.
@@ -91,6 +92,7 @@ def find_shortcuts(
     >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
     (86, 86)
     """
+    graph = check_graph(graph)
     how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
     thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
@@ -178,6 +180,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     another sheet. Over a groove it rises from both of them, and no points lie on the way. Edges
     that alone hold parts of the graph together are none.
     """
+    graph = check_graph(graph)
     edges = np.flatnonzero(graph.tails < graph.indices)
     overlaps, shadows = _edges_in_planes(points, frames, graph.tails[edges], graph.indices[edges])
     leaves = shadows.max(axis=1) < _LEAVES

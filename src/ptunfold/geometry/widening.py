@@ -11,7 +11,7 @@ from ptunfold.geometry.graph import measure_graph
 from ptunfold.geometry.neighborhoods import find_members
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
-from ptunfold.validation import as_points, check_count, check_same_size
+from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
 _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space
@@ -69,7 +69,10 @@ def widen_graph(
     (11, 26)
     """
     points = as_points(points)
-    check_same_size(len(points), graph.n_points)
+    graph = check_graph(graph, len(points))
+    frames = check_frames(frames, points.shape, graph)
+    if bridged is not None:
+        bridged = check_graph(bridged, len(points), "bridged")
     check_count("n_neighbors", n_neighbors)
     places = distinct_places(points)
     firsts = np.flatnonzero(places == np.arange(len(points)))

@@ -1,7 +1,25 @@
 """Every check on what a user passes; each message says what was found and what to do."""
 
-from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings, check_same_size
-from ptunfold.validation.points import as_points, check_new_points, check_places, check_points
+from ptunfold.validation.arrays import check_squares
+from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
+from ptunfold.validation.parameters import check_parameters
+from ptunfold.validation.points import (
+    as_points,
+    check_new_points,
+    check_places,
+    check_points,
+    refuse_mask,
+)
+from ptunfold.validation.records import (
+    check_connection,
+    check_coordinates,
+    check_frames,
+    check_geometry,
+    check_graph,
+    check_indices,
+    check_numbers,
+    check_same_size,
+)
 from ptunfold.validation.settings import (
     check_landmarks,
     check_n_components,
@@ -20,6 +38,7 @@ from ptunfold.validation.values import (
     TANGENT_CENTERS,
     TANGENTS,
     check_choice,
+    check_coherence,
     check_count,
     check_index,
     check_n_jobs,
@@ -41,20 +60,31 @@ __all__ = [
     "TANGENT_CENTERS",
     "as_points",
     "check_choice",
+    "check_coherence",
+    "check_connection",
+    "check_coordinates",
     "check_count",
+    "check_frames",
+    "check_geometry",
+    "check_graph",
     "check_graph_matrix",
     "check_graph_settings",
     "check_index",
+    "check_indices",
     "check_landmarks",
     "check_n_components",
     "check_n_jobs",
     "check_new_points",
+    "check_numbers",
+    "check_parameters",
     "check_places",
     "check_points",
     "check_same_size",
     "check_settings",
     "check_sources",
+    "check_squares",
     "check_tangent_sizes",
     "n_coefficients",
     "plane_neighbors",
+    "refuse_mask",
 ]

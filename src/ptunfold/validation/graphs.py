@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import warnings
 from numbers import Real
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 
+from ptunfold.caller import warn
 from ptunfold.types import FloatArray
+from ptunfold.validation.records import check_lengths
 from ptunfold.validation.values import GRAPH_KINDS, check_choice, check_count
 
 _EXAMPLE = 'sklearn.neighbors.kneighbors_graph(X, 10, mode="distance")'
@@ -74,6 +75,7 @@ def check_graph_matrix(matrix: Any, n_points: int) -> sparse.csr_array:
                 f"graph has {np.count_nonzero(wrong)} {found} edge length(s); store a length "
                 ">= 0 for each edge and leave out the entries of pairs that are no edge"
             )
+    check_lengths(matrix.data, "graph")
     if n_points and (matrix.diagonal() > 0).all():
         raise ValueError(
             "graph has positive entries all along its diagonal, as similarities or connectivities "
@@ -104,20 +106,10 @@ def warn_of_similarities(points: FloatArray, matrix: sparse.csr_array) -> None:
     agree = np.sign((ways[0] - ways[1]) * (matrix.data[firsts] - matrix.data[firsts + 1]))
     if agree.mean() < _LEAST_AGREEMENT:
         share = 100 * np.count_nonzero(agree < 0) / np.count_nonzero(agree)
-        warnings.warn(
+        warn(
             f"graph has the larger entry for the nearer point in {share:.0f} % of the cases looked "
             "at, as similarities have, but its entries are taken for lengths; pass distances, for "
             f"example {_EXAMPLE}",
-            stacklevel=4,
-        )
-
-
-def check_same_size(n_points: int, n_in_graph: int) -> None:
-    """Check that a graph belongs to the points."""
-    if n_in_graph != n_points:
-        raise ValueError(
-            f"the graph has {n_in_graph} points, but {n_points} points were passed; "
-            "pass the points that the graph was built from"
         )
 
 

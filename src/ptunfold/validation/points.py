@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
 from typing import Any
 
 import numpy as np
@@ -10,7 +9,8 @@ from scipy import sparse
 from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
-from ptunfold.types import FloatArray
+from ptunfold.caller import warn
+from ptunfold.types import FloatArray, kernel_ready
 
 
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
@@ -70,22 +70,18 @@ def warn_of_distances(points: FloatArray) -> None:
         and points.min() >= 0
         and np.allclose(points, points.T, rtol=1e-4, atol=1e-6 * largest)
     ):
-        warnings.warn(
+        warn(
             f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
             "matrix of distances, but is taken for coordinates, one row a point; pass the points "
             "themselves, or embed the distances with ptunfold.classical_mds",
-            stacklevel=4,
         )
 
 
 def as_points(points: Any) -> FloatArray:
-    """Return points for a stage in the middle: an array that was checked before is not again."""
-    if (
-        isinstance(points, np.ndarray)
-        and points.ndim == 2
-        and points.dtype in (np.float32, np.float64)
-    ):
-        return points
+    """Return points for a stage in the middle: of floats it is only asked that they are finite."""
+    if type(points) is np.ndarray and points.ndim == 2 and points.dtype in (np.float32, np.float64):
+        _check_finite(points, "points")
+        return kernel_ready(points, points.dtype)
     return check_points(points)
 
 
@@ -101,6 +97,7 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArra
             "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
             "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
         )
+    refuse_mask(X, "X")
     ndim = _number_of_dimensions(X)
     if ndim != 2:
         raise ValueError(
@@ -125,7 +122,18 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArra
                 f"X holds text ({error}); encode the text columns as numbers or leave them out"
             ) from error
         raise
-    return points
+    return kernel_ready(points, points.dtype)
+
+
+def refuse_mask(values: Any, name: str) -> None:
+    """Refuse an array that hides some of its values, which nothing here could respect."""
+    n_masked = int(np.sum(np.ma.getmaskarray(values))) if np.ma.isMaskedArray(values) else 0
+    if n_masked:
+        raise ValueError(
+            f"{name} is a masked array with {n_masked} of {values.size} values masked; leave their "
+            f"rows out, for example numpy.ma.compress_rows({name}), or fill them with "
+            f"{name}.filled(...)"
+        )
 
 
 def _number_of_dimensions(X: Any) -> int:

@@ -15,6 +15,7 @@ from ptunfold.validation.graphs import (
     warn_of_similarities,
 )
 from ptunfold.validation.points import warn_of_distances
+from ptunfold.validation.records import check_graph
 from ptunfold.validation.values import (
     DISCONNECTED,
     LANDMARKS,
@@ -25,6 +26,7 @@ from ptunfold.validation.values import (
     TANGENT_CENTERS,
     TANGENTS,
     check_choice,
+    check_coherence,
     check_count,
     check_n_jobs,
     check_sources,
@@ -77,12 +79,8 @@ def check_settings(
         raise ValueError(
             f'denoise={denoise!r} is not known; pass how often, 0 for never, or "auto"'
         )
-    is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
-    if not _is_auto(coherence) and not (is_share and 0 <= float(coherence) <= 1):
-        raise ValueError(
-            f"coherence={coherence!r} is not known; pass a number from 0, for lengths along the "
-            'graph, to 1, for all that transport says, or "auto"'
-        )
+    if not _is_auto(coherence):
+        check_coherence(coherence)
     check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
@@ -103,7 +101,9 @@ def check_settings(
             n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
         check_graph_settings(graph, n_neighbors, radius, n_points)
-    elif not isinstance(graph, Graph):
+    elif isinstance(graph, Graph):
+        graph = check_graph(graph, n_points)
+    else:
         graph = check_graph_matrix(graph, n_points)
         warn_of_similarities(points, graph)
     warn_of_distances(points)

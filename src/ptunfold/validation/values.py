@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from numbers import Integral
+from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,16 @@ def check_count(name: str, value: Any) -> None:
     """Check that a parameter is a positive whole number."""
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
         raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more")
+
+
+def check_coherence(coherence: Any) -> None:
+    """Check how much is to be carried over every edge."""
+    is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
+    if not (is_share and 0 <= float(coherence) <= 1):
+        raise ValueError(
+            f"coherence={coherence!r} is not known; pass a number from 0, for lengths along the "
+            'graph, to 1, for all that transport says, or "auto"'
+        )
 
 
 def check_index(index: Any, n_points: int) -> int:

@@ -1,0 +1,29 @@
+"""Warnings that point at the line of the caller, which is the one that can be mended."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+from pathlib import Path
+from types import FrameType
+
+import joblib
+import sklearn
+
+# What stands between a caller and this package: it wraps methods, and runs pipelines.
+_NOT_THE_CALLER = tuple(
+    f"{Path(file).parent.as_posix()}/" for file in (__file__, sklearn.__file__, joblib.__file__)
+)
+
+
+def warn(message: str) -> None:
+    """Warn, in the name of the first line of code that is none of this package."""
+    level = 1
+    frame: FrameType | None = sys._getframe()
+    while frame is not None and _is_ours(frame):
+        level, frame = level + 1, frame.f_back
+    warnings.warn(message, stacklevel=level)
+
+
+def _is_ours(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.replace("\\", "/").startswith(_NOT_THE_CALLER)

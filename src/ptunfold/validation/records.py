@@ -1,0 +1,306 @@
+"""The records that stages hand to each other, where they come from a caller or from a file.
+
+Kernels trust their arrays: an index out of range would end the process. What each record promises
+is stated here, once, and checked in time proportional to its size. What comes back holds the same
+values in the types that the kernels are compiled for.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ptunfold.types import (
+    BoolArray,
+    Connection,
+    FloatArray,
+    Frames,
+    Geometry,
+    Graph,
+    IntArray,
+    kernel_ready,
+)
+from ptunfold.validation.arrays import (
+    LARGEST,
+    LEAST,
+    check_orthonormal,
+    check_range,
+    check_size,
+    look_at,
+)
+
+TEXTURES = ("flat", "smooth", "noisy", "very noisy", "rough")
+
+
+def check_graph(graph: Any, n_points: int | None = None, name: str = "graph") -> Graph:
+    """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not.
+
+    Parameters
+    ----------
+    graph : Graph
+        What a caller or a file calls one.
+    n_points : int, optional
+        The number of points that it must have.
+    name : str
+        What messages call it.
+    """
+    _check_kind(graph, Graph, name, "build one with ptunfold.build_graph or graph_from_matrix")
+    if "is_checked" not in graph.__dict__:
+        graph = _checked_graph(graph, name)
+        graph.__dict__["is_checked"] = True  # records are frozen: once is enough
+    check_same_size(n_points, graph.n_points)
+    return graph
+
+
+def _checked_graph(graph: Graph, name: str) -> Graph:
+    starts = look_at(graph.indptr, f"{name}.indptr", "i", (None,))
+    heads = look_at(graph.indices, f"{name}.indices", "i", (None,))
+    n_points, n_edges = len(starts) - 1, len(heads)
+    if n_points < 1 or starts[0] != 0 or starts[-1] != n_edges or (starts[1:] < starts[:-1]).any():
+        raise ValueError(
+            f"{name}.indptr does not divide {n_edges} edges among points; it has to go from 0 to "
+            f"{n_edges} without a step back"
+        )
+    check_range(heads, n_points, f"{name}.indices")
+    ready = Graph(
+        kernel_ready(starts, np.int64),
+        kernel_ready(heads, np.int32),
+        check_lengths(graph.lengths, f"{name}.lengths", n_edges),
+    )
+    graph = _same_or(graph, ready)
+    # Edges sorted by (tail, head) are those sorted by (head, tail) if each has its reverse.
+    turned = graph.to_sparse().tocsc()
+    tails = graph.tails
+    is_next = (tails[1:] != tails[:-1]) | (graph.indices[1:] > graph.indices[:-1])
+    if not (
+        is_next.all()
+        and np.array_equal(turned.indptr, graph.indptr)
+        and np.array_equal(turned.indices, graph.indices)
+        and np.allclose(turned.data, graph.lengths, rtol=1e-6, atol=0)
+    ):
+        raise ValueError(
+            f"{name} has edges that are not sorted, stand there twice, or lead back with another "
+            "length or not at all; each edge has to stand there once for each direction, ascending"
+        )
+    if (tails == graph.indices).any():
+        raise ValueError(f"{name} has edges from a point to itself; leave them out")
+    return graph
+
+
+def check_lengths(lengths: Any, name: str, n_edges: int | None = None) -> FloatArray:
+    """Return lengths of edges: finite, none below 0, none too large or too small for squares."""
+    found = kernel_ready(look_at(lengths, name, "f", (n_edges,)), np.float64)
+    is_fine = (found == 0) | ((found >= LEAST) & (found <= LARGEST))
+    if not is_fine.all():
+        wrong = found[~is_fine]
+        raise ValueError(
+            f"{name} has {len(wrong)} of {len(found)} values that are no lengths of edges (first "
+            f"{wrong[0]:.3g}); lengths are 0 or between {LEAST:.0e} and {LARGEST:.0e}"
+        )
+    return found
+
+
+def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> Frames:
+    """Return frames that keep what :class:`ptunfold.Frames` promises, or say what they do not.
+
+    Parameters
+    ----------
+    frames : Frames
+        What a caller or a file calls them.
+    points : (n_points, n_features)
+        The shape of the points that they belong to; None for any number of features.
+    graph : Graph
+        Points without an edge in it may be without a frame.
+    """
+    _check_kind(frames, Frames, "frames", "make some with ptunfold.estimate_frames")
+    vectors = look_at(frames.vectors, "frames.vectors", "f", (None, None, None))
+    points = points[0], vectors.shape[1] if points[1] is None else points[1]
+    if vectors.shape[:2] != points:
+        raise ValueError(
+            f"frames are for points of shape {vectors.shape[:2]}, but the points have shape "
+            f"{points}; pass the frames of these points"
+        )
+    n_points, dim = points[0], vectors.shape[2]
+    if not 1 <= dim <= points[1]:
+        raise ValueError(
+            f"frames.vectors has frames of {dim} vectors in {points[1]} dimensions; a frame has at "
+            "least one vector and no more than there are dimensions"
+        )
+    is_needed = np.diff(graph.indptr) > 0
+    check_orthonormal(vectors, "frames.vectors", is_needed)
+    values = look_at(frames.singular_values, "frames.singular_values", "f", (n_points, dim))
+    residual = look_at(frames.residual, "frames.residual", "f", (n_points,))
+    check_size(_known(values, is_needed), "frames.singular_values", least=-1e-6)
+    check_size(_known(residual, is_needed), "frames.residual", least=-1e-6)
+    lift, is_one_sided = frames.lift, frames.is_one_sided
+    if lift is not None:
+        lift = kernel_ready(look_at(lift, "frames.lift", "f", points), np.float64)
+        check_size(_known(lift, is_needed), "frames.lift")
+    if is_one_sided is not None:
+        is_one_sided = look_at(is_one_sided, "frames.is_one_sided", "b", (n_points,))
+    return Frames(
+        kernel_ready(vectors, np.float64),
+        kernel_ready(values, np.float64),
+        kernel_ready(residual, np.float64),
+        lift,
+        is_one_sided,
+        frames.n_members,
+    )
+
+
+def check_connection(connection: Any) -> Connection:
+    """Return a connection that keeps what :class:`ptunfold.Connection` promises."""
+    remedy = "make one with ptunfold.connect"
+    _check_kind(connection, Connection, "connection", remedy)
+    if "is_checked" not in connection.__dict__:
+        connection = _same_or(connection, _checked_connection(connection, remedy))
+        connection.__dict__["is_checked"] = True
+    checked: Connection = connection
+    return checked
+
+
+def _same_or(record: Any, ready: Any) -> Any:
+    """Return a record itself if what is ready for the kernels is nothing else."""
+    fields = type(record).__dataclass_fields__
+    is_same = all(getattr(record, name) is getattr(ready, name) for name in fields)
+    return record if is_same else ready
+
+
+def _checked_connection(connection: Connection, remedy: str) -> Connection:
+    graph = check_graph(connection.graph, name="connection.graph")
+    n_points, n_edges = graph.n_points, graph.n_edges
+    steps = look_at(connection.steps, "connection.steps", "f", (n_edges, None))
+    dim = steps.shape[1]
+    if dim < 1:
+        raise ValueError(f"connection.steps has shape {steps.shape}, without any number; {remedy}")
+    check_size(steps, "connection.steps")
+    rotations = look_at(connection.rotations, "connection.rotations", "f", (n_edges, dim, dim))
+    check_orthonormal(rotations, "connection.rotations")
+    coherence, points, explained = (
+        connection.coherence,
+        connection.points,
+        connection.explained,
+    )
+    if coherence is not None:
+        coherence = look_at(coherence, "connection.coherence", "f", (n_edges,))
+        check_size(coherence, "connection.coherence", least=0, most=1)
+        coherence = kernel_ready(coherence, np.float64)
+    if points is not None:
+        points = look_at(points, "connection.points", "f", (n_points, None))
+        check_size(points, "connection.points")
+        points = kernel_ready(points, np.float64)
+    if explained is not None:
+        explained = look_at(explained, "connection.explained", "f", (n_points,))
+        check_size(explained, "connection.explained", least=0, most=1)
+        explained = kernel_ready(explained, np.float64)
+    return Connection(
+        graph,
+        kernel_ready(rotations, np.float64),
+        kernel_ready(steps, np.float64),
+        coherence,
+        points,
+        explained,
+    )
+
+
+def check_geometry(geometry: Geometry) -> Geometry:
+    """Return a geometry from a file whose parts are sound and belong together."""
+    points = _checked_points(geometry.points, "points", (None, None))
+    n_points = len(points)
+    surface = geometry.surface
+    if surface is not geometry.points:
+        surface = _checked_points(surface, "surface", points.shape)
+    graph = check_graph(geometry.graph, n_points)
+    connection = check_connection(geometry.connection)
+    frames = check_frames(geometry.frames, points.shape, graph)
+    if frames.intrinsic_dim != connection.intrinsic_dim:
+        raise ValueError(
+            f"frames of {frames.intrinsic_dim} dimensions do not belong to a connection of "
+            f"{connection.intrinsic_dim}"
+        )
+    labels = look_at(geometry.labels, "labels", "i", (n_points,))
+    check_range(labels, n_points, "labels", least=-1)
+    if (labels[graph.tails] != labels[graph.indices]).any():
+        raise ValueError("labels are not the same at both ends of each edge")
+    if ((labels < 0) & (np.diff(graph.indptr) > 0)).any() or labels.max() < 0:
+        raise ValueError("labels leave out points that have edges, or all points")
+    shortcuts = look_at(geometry.shortcuts, "shortcuts", "i", (None, 2))
+    check_range(shortcuts, n_points, "shortcuts")
+    if geometry.texture is not None and geometry.texture not in TEXTURES:
+        raise ValueError(f"texture {geometry.texture!r} is none of {', '.join(TEXTURES)}")
+    order = geometry.order
+    if order is not None:
+        order = kernel_ready(look_at(order, "order", "i", (n_points,)), np.int64)
+        if not np.array_equal(np.sort(order), np.arange(n_points)):
+            raise ValueError(f"order does not list each of {n_points} points once")
+    return replace(
+        geometry,
+        graph=graph,
+        frames=frames,
+        connection=connection,
+        labels=kernel_ready(labels, np.int64),
+        points=points,
+        surface=points if geometry.surface is geometry.points else surface,
+        shortcuts=kernel_ready(shortcuts, np.int64),
+        order=order,
+    )
+
+
+def check_coordinates(coordinates: Any, name: str, is_embedded: BoolArray) -> FloatArray:
+    """Return coordinates (n_points, n_components): finite where a point is embedded, else NaN."""
+    found = _checked_points(coordinates, name, (len(is_embedded), None), is_embedded)
+    if found.shape[1] < 1 or not np.isnan(found[~is_embedded]).all():
+        raise ValueError(f"{name} has no columns, or numbers for points that were left out")
+    return found
+
+
+def check_numbers(values: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+    """Return finite numbers of a shape, in which None stands for any length."""
+    found = look_at(values, name, "f", shape)
+    check_size(found, name)
+    return found
+
+
+def check_indices(values: Any, name: str, n_points: int) -> IntArray:
+    """Return a list of different points."""
+    found = kernel_ready(look_at(values, name, "i", (None,)), np.int64)
+    check_range(found, n_points, name)
+    if len(np.unique(found)) < len(found):
+        raise ValueError(f"{name} names a point twice")
+    return found
+
+
+def check_same_size(n_points: int | None, n_in_graph: int) -> None:
+    """Check that a graph belongs to the points."""
+    if n_points is not None and n_in_graph != n_points:
+        raise ValueError(
+            f"the graph has {n_in_graph} points, but {n_points} points were passed; "
+            "pass the points that the graph was built from"
+        )
+
+
+def _check_kind(record: Any, kind: type, name: str, remedy: str) -> None:
+    if not isinstance(record, kind):
+        article = "an" if type(record).__name__[:1].lower() in "aeio" else "a"
+        raise TypeError(
+            f"{name} is {article} {type(record).__name__}, but a ptunfold.{kind.__name__} is "
+            f"needed; {remedy}"
+        )
+
+
+def _checked_points(
+    values: Any, name: str, shape: tuple[int | None, ...], is_there: BoolArray | None = None
+) -> FloatArray:
+    found = look_at(values, name, "f", shape)
+    if found.dtype not in (np.float32, np.float64) or not found.size:
+        raise ValueError(f"{name} of shape {found.shape} and type {found.dtype} are no points")
+    most = 1e16 if found.dtype == np.float32 else 1e61
+    check_size(found if is_there is None else found[is_there], name, least=-most, most=most)
+    return kernel_ready(found, found.dtype)
+
+
+def _known(values: FloatArray, is_needed: BoolArray) -> FloatArray:
+    """Leave out the rows of points that need none and have none."""
+    return values[is_needed | ~np.isnan(values.reshape(len(values), -1)).all(axis=1)]
