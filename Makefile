@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -22,6 +22,9 @@ imports: $(VENV)/.dev
 
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
+
+fuzz: $(VENV)/.dev  ## thousands of whole fits of points of every kind
+	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
 	cd explorer && npm run --silent build

@@ -97,6 +97,10 @@ def _as_floats(distances: Any, n_components: int) -> Any:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise _not_distances(shape)
     check_n_components(n_components, shape[0])
+    if distances.dtype.kind not in "fiub":
+        raise ValueError(
+            f"distances holds values of type {distances.dtype}, not distances; pass real numbers"
+        )
     is_float = distances.dtype in (np.float32, np.float64)
     return distances if is_float else distances.astype(np.float64)
 

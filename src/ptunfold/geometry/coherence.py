@@ -10,6 +10,7 @@ from ptunfold.geometry.order import sample
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.validation import check_coherence
 
 # What is carried on falls to 1/e where a vector comes back turned by 0.055 radians (3 degrees) from
 # a triangle; measured on 26 surfaces with known geodesics, where anything from a third to three
@@ -74,6 +75,7 @@ def with_coherence(
     """
     graph = connection.graph
     if coherence is not None:
+        check_coherence(coherence)
         found = None if coherence == 1 else np.full(graph.n_edges, float(coherence))
         return replace(connection, coherence=found)
     if graph.n_points > _FEW and connection.points is not None:

@@ -47,6 +47,8 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     points = check_points(points)
     points = points[np.unique(distinct_places(points))]
     n_points, n_features = points.shape
+    if n_points == 2:  # nothing to compare, and no more than a line
+        return Dimension(1, 1.0, 1.0, 1.0, np.ones(2, dtype=np.int64), np.arange(2))
     n_sample = min(_SAMPLE, n_points)
     sample = np.random.default_rng(0).choice(n_points, n_sample, replace=False)
     n_near = min(_PLANE_NEIGHBORS, n_points - 1)

@@ -3,6 +3,7 @@
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings, check_same_size
 from ptunfold.validation.points import as_points, check_new_points, check_places, check_points
 from ptunfold.validation.settings import (
+    check_coherence,
     check_landmarks,
     check_n_components,
     check_settings,
@@ -21,7 +22,9 @@ from ptunfold.validation.values import (
     TANGENTS,
     check_choice,
     check_count,
+    check_flag,
     check_index,
+    check_is_fitted,
     check_n_jobs,
     check_sources,
     n_coefficients,
@@ -41,10 +44,13 @@ __all__ = [
     "TANGENT_CENTERS",
     "as_points",
     "check_choice",
+    "check_coherence",
     "check_count",
+    "check_flag",
     "check_graph_matrix",
     "check_graph_settings",
     "check_index",
+    "check_is_fitted",
     "check_landmarks",
     "check_n_components",
     "check_n_jobs",

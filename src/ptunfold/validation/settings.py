@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
 from ptunfold.validation.graphs import (
@@ -27,6 +26,7 @@ from ptunfold.validation.values import (
     check_choice,
     check_count,
     check_n_jobs,
+    check_seed,
     check_sources,
     n_coefficients,
 )
@@ -77,12 +77,8 @@ def check_settings(
         raise ValueError(
             f'denoise={denoise!r} is not known; pass how often, 0 for never, or "auto"'
         )
-    is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
-    if not _is_auto(coherence) and not (is_share and 0 <= float(coherence) <= 1):
-        raise ValueError(
-            f"coherence={coherence!r} is not known; pass a number from 0, for lengths along the "
-            'graph, to 1, for all that transport says, or "auto"'
-        )
+    if not _is_auto(coherence):
+        check_coherence(coherence)
     check_n_jobs(n_jobs)
     if n_components is not None:
         check_n_components(n_components, n_points)
@@ -180,7 +176,7 @@ def check_landmarks(
     Parameters are those of :class:`ptunfold.PTU`.
     """
     check_choice("landmarks", landmarks, LANDMARKS)
-    rng = check_random_state(random_state)
+    rng = check_seed(random_state)
     if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         return n_landmarks
     chosen = None
@@ -188,7 +184,7 @@ def check_landmarks(
         count = int(n_landmarks)
     elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) < 1:
         count = max(round(float(n_landmarks) * n_points), n_components + 1)
-    elif not isinstance(n_landmarks, str | Real) and np.ndim(n_landmarks) == 1:
+    elif hasattr(n_landmarks, "__len__") and not isinstance(n_landmarks, str):
         chosen = np.unique(check_sources(n_landmarks, n_points, "n_landmarks"))
         count = len(chosen)
     else:
@@ -203,6 +199,16 @@ def check_landmarks(
             f"{3 * (n_components + 1)} are a good start"
         )
     return LandmarkPlan(count, landmarks, rng, chosen)
+
+
+def check_coherence(coherence: Any) -> None:
+    """Check how much is carried over an edge."""
+    is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
+    if not (is_share and 0 <= float(coherence) <= 1):
+        raise ValueError(
+            f"coherence={coherence!r} is not known; pass a number from 0, for lengths along the "
+            'graph, to 1, for all that transport says, or "auto"'
+        )
 
 
 def check_n_components(n_components: int, n_points: int) -> None:
