@@ -84,3 +84,13 @@ def test_places_of_an_embedding_at_the_limit_go_back():
     model = PTU().fit(points.astype(np.float32), graph=graph)
     assert np.abs(model.embedding_).max() > 1e15
     assert np.isfinite(model.inverse_transform(model.embedding_)).all()
+
+
+def test_the_way_back_where_points_share_a_place():
+    """The way to the next place was 0, and a division by next to nothing overflowed."""
+    points = drawn("hub", 130, 27, 2096, are_copied=True, power=59).points()
+    model = PTU(1, n_landmarks=12, prune=None, tangent="quadratic", tangent_center="point")
+    with quiet():
+        places = model.fit_transform(points)
+        back = model.inverse_transform(places)
+    assert np.isfinite(back).all()

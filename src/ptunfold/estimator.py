@@ -35,6 +35,7 @@ from ptunfold.types import (
 )
 from ptunfold.validation import (
     check_choice,
+    check_count,
     check_flag,
     check_index,
     check_is_fitted,
@@ -265,6 +266,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         points = check_points(X, self)
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
+        check_count("n_components", self.n_components)
         settings = check_settings(
             points,
             n_components=self.n_components,
@@ -675,10 +677,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return model
 
     def _dimension_of(self, points: FloatArray) -> int:
+        if self.intrinsic_dim is None:
+            return self.n_components
+        check_count("intrinsic_dim", self.intrinsic_dim, or_auto=True)
         if isinstance(self.intrinsic_dim, str):
-            check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
             return estimate_dimension(points, n_jobs=self.n_jobs).consensus
-        return self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
+        return self.intrinsic_dim
 
     def _repr_html_inner(self) -> str:
         return self._repr_mimebundle_().get("text/html", "")

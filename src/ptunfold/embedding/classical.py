@@ -116,9 +116,12 @@ def _checked_values(distances: FloatArray, shape: tuple[int, ...]) -> FloatArray
 
 
 def _not_distances(shape: tuple[int, ...]) -> ValueError:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        remedy = "pass a dense array with a row and a column for each point"
+    else:
+        remedy = "embed components without a path between them one by one"
     return ValueError(
-        f"distances of shape {shape} are not a square matrix of finite numbers; embed components "
-        "without a path between them one by one"
+        f"distances of shape {shape} are not a square matrix of finite numbers; {remedy}"
     )
 
 

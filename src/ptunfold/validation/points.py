@@ -12,7 +12,7 @@ from sklearn.utils.validation import validate_data
 
 from ptunfold.types import FloatArray
 
-_REMEDY_FOR_TEXT = "encode the columns of text as numbers, or leave them out"
+_REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
 
 
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
@@ -110,20 +110,20 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = 
         )
     X = _with_shape(X, name)
     shape = tuple(X.shape)
-    if len(shape) != 2:
-        raise ValueError(
-            f"{name} has {len(shape)} dimension(s), but one row a point is needed: Reshape your "
-            f"data, for example {name}.reshape(len({name}), -1), or {name}.reshape(1, -1) if it "
-            "is a single point"
-        )
     for count, what, remedy in zip(
-        shape, ("sample", "feature"), ("one row a point", "one column a feature"), strict=True
+        shape, ("sample", "feature"), ("one row a point", "one column a feature"), strict=False
     ):
         if count == 0:
             raise ValueError(
                 f"{name} has 0 {what}(s) (shape={shape}) while a minimum of 1 is required; pass "
                 f"{remedy}"
             )
+    if len(shape) != 2:
+        raise ValueError(
+            f"{name} has {len(shape)} dimension(s), but one row a point is needed: Reshape your "
+            f"data, for example {name}.reshape(len({name}), -1), or {name}.reshape(1, -1) if it "
+            "is a single point"
+        )
     _check_values(X, name)
     options = {"dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
     try:

@@ -31,10 +31,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name}={value!r} is not known; choose one of {known}")
 
 
-def check_count(name: str, value: Any) -> None:
-    """Check that a parameter is a positive whole number."""
+def check_count(name: str, value: Any, *, or_auto: bool = False) -> None:
+    """Check that a parameter is a positive whole number, or perhaps "auto"."""
+    if or_auto and isinstance(value, str) and value == "auto":
+        return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more")
+        auto = ', or "auto"' if or_auto else ""
+        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more{auto}")
 
 
 def check_index(index: Any, n_points: int) -> int:
