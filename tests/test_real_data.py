@@ -100,3 +100,17 @@ def test_thick_noise_on_a_roll():
     ball *= 2 * rng.random((3000, 1)) ** (1 / 3) / np.linalg.norm(ball, axis=1, keepdims=True)
     found = PTU().fit_transform(data.points + ball)
     assert embedding_error(found, data.coordinates) < 0.1
+
+
+@pytest.mark.parametrize("width", [0.02, 0.05])
+def test_a_strip_no_wider_than_its_noise_is_a_curve(width):
+    rng = np.random.default_rng(0)
+    along, across = rng.uniform(-1.5 * np.pi, 1.5 * np.pi, 1500), rng.uniform(0, width, 1500)
+    points = np.column_stack((np.sin(along), across, np.sign(along) * (np.cos(along) - 1)))
+    points += width * rng.normal(size=points.shape)
+    exact = np.column_stack((along, across))
+    model = PTU().fit(points)
+    assert model.connection_.intrinsic_dim == 1
+    error = embedding_error(model.embedding_, exact)
+    assert error < 0.03
+    assert error < 0.5 * min(embedding_error(isomap(points, k), exact) for k in (5, 10))

@@ -97,7 +97,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How often the points are moved to quadratic surfaces fitted to their neighbours before
         anything else is done; the graph is built anew each time, unless it is one of your own.
         "auto": three times if there is noise, else never; there was noise if transport is coherent
-        without it, and the points did not have to move far.
+        without it, and the points did not have to move far. If the spectrum of the points shows
+        noise that is alike in ten directions or more, they are projected on the others first.
     coherence : float or "auto", default="auto"
         How much of the path before is carried over an edge, the rest being taken for straight: 1
         for all that transport says, the paper's form; 0 for lengths along the graph, as in Isomap.

@@ -20,17 +20,22 @@ from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.connection import connect, leading_axes
 from ptunfold.geometry.creases import take_one_side
 from ptunfold.geometry.frames import estimate_frames
-from ptunfold.geometry.graph import build_graph, graph_from_matrix, subgraph
+from ptunfold.geometry.graph import (
+    build_graph,
+    graph_from_matrix,
+    has_edges,
+    subgraph,
+    with_edges,
+    without_edges,
+)
+from ptunfold.geometry.isotropic import leading_coordinates
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import (
     find_jumps,
     find_shortcuts,
-    has_edges,
     keep_to_sheet,
     short_ones,
-    with_edges,
-    without_edges,
 )
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.geometry.spectrum import fewer_neighbors, is_truer
@@ -42,6 +47,7 @@ from ptunfold.geometry.texture import (
     was_noise,
     with_dimension,
     without_noise,
+    without_thin_ones,
 )
 from ptunfold.geometry.widening import widen_graph
 from ptunfold.threads import single_threaded_blas
@@ -167,6 +173,8 @@ def lay_connection(
     progress : bool
         Show a progress bar for each long stage.
     """
+    if settings.denoise < 0:
+        points = leading_coordinates(points, settings.intrinsic_dim)
     points = span_coordinates(points)
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
@@ -207,6 +215,9 @@ def _lay_by_evidence(
     texture = None
     if is_open(settings):
         texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+        if settings.may_shrink and texture.is_noisy:
+            settings = without_thin_ones(settings, points, found[0], n_jobs=n_jobs)
+            texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
         if not texture.is_sheet:
             found = _pruned(*built, settings, is_sheet=False)
     decided = settle(settings, texture, len(points))

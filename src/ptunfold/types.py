@@ -129,7 +129,7 @@ class Dimension:
     Attributes
     ----------
     consensus : int
-        The median of the three estimates, rounded.
+        The median of the three estimates, rounded; no more than ``planes`` if its gap is clear.
     planes : float
         From the gap in the spectrum of local principal components.
     likelihood : float
@@ -385,13 +385,14 @@ class Geometry:
     graph : Graph
         The proximity graph: bridges included, points that are left out without an edge.
     frames : Frames
-        The tangent frames: in R^D or, for more features than points, in the span of the points.
+        The tangent frames: in R^D, or in the coordinates of ``points``.
     connection : Connection
         Rotations and steps on the edges.
     labels : (n_points,) int
         The component that each point is embedded with, the largest first; -1 if it is left out.
     points : (n_points, n_features)
-        The points or, for more features than points, their coordinates in their span.
+        The points; for more features than points, their coordinates in their span; with noise that
+        is alike in many directions, their coordinates along the others.
     surface : (n_points, n_features)
         Where the graph and the frames were measured: the points, or what denoising made of them.
     shortcuts : (n_shortcuts, 2) int

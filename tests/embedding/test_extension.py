@@ -14,6 +14,7 @@ from sklearn.preprocessing import StandardScaler
 
 from ptunfold import PTU, pipeline
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
+from ptunfold.geometry.span import into_span
 
 
 def split(data, seed=0):
@@ -193,7 +194,12 @@ def test_the_way_back_does_not_carry_noise_on(make, seed):
     assert off < 0.95 * np.square(mean - points[is_new]).sum()
     # Fitted points come back, to themselves or to their surface, and near them nothing jumps.
     back = model.inverse_transform(model.embedding_)
-    np.testing.assert_array_equal(back, model._as_given.surface)
+    surface = model._as_given.surface
+    if model._points is None:
+        np.testing.assert_array_equal(back, surface)
+    else:  # in fewer coordinates, because the spectrum shows the noise
+        found, _ = into_span(model._points, model._as_given.points, back)
+        np.testing.assert_allclose(found, surface, atol=1e-9)
     nudged = model.inverse_transform(model.embedding_ + 1e-9)
     np.testing.assert_allclose(nudged, back, atol=1e-4)
     # Each by itself, whatever the batch and the threads.

@@ -46,6 +46,40 @@ def test_copies_and_small_sets():
     assert estimate_dimension(line).consensus == 1
 
 
+def in_noise(points, n_features, noise, seed):
+    """Add noise, as part of the longest side, in every one of n_features dimensions."""
+    rng = np.random.default_rng(seed)
+    side = np.ptp(points, axis=0).max()
+    points = lift(points, n_features, rng)
+    return points + noise * side * rng.standard_normal(points.shape)
+
+
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize("n_points", [300, 1000, 3000])
+@pytest.mark.parametrize("n_features", [3, 20, 200])
+def test_noise_is_no_dimension(n_features, n_points, seed):
+    points = swiss_roll(n_points, seed=seed).points
+    assert estimate_dimension(in_noise(points, n_features, 0.02, seed)).consensus == 2
+
+
+@pytest.mark.parametrize("kind", ["sphere", "torus", "cloud"])
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_noise_in_a_few_directions(kind, dim):
+    """Too few for the spectrum of all points to show them."""
+    points = make(kind, dim, np.random.default_rng(dim))
+    assert estimate_dimension(in_noise(points, 8, 0.01, dim)).consensus == dim
+
+
+@pytest.mark.parametrize("noise", [0.02, 0.05])
+@pytest.mark.parametrize("n_points", [1000, 4000])
+def test_a_ring_of_rates(n_points, noise):
+    """Cells that fire for a direction each, 17 of them: a ring that is curved in all of R¹⁷."""
+    rng = np.random.default_rng(0)
+    angles, preferred = rng.uniform(0, 2 * np.pi, n_points), np.arange(17) * 2 * np.pi / 17
+    rates = np.exp(4 * (np.cos(angles[:, None] - preferred) - 1))
+    assert estimate_dimension(in_noise(rates, 17, noise, 1)).consensus == 1
+
+
 def test_a_model_can_find_it():
     points = s_with_hole(600).points
     model = PTU(intrinsic_dim="auto").fit(points)

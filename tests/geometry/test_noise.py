@@ -13,8 +13,8 @@ from ptunfold.datasets import (
     spherical_cap,
     swiss_roll,
 )
+from ptunfold.geometry.graph import without_edges
 from ptunfold.geometry.noise import move_to_surface
-from ptunfold.geometry.shortcuts import without_edges
 from ptunfold.geometry.texture import texture_of
 
 CLEAN = {

@@ -2,12 +2,13 @@
 
 import numpy as np
 import pytest
+from scipy.sparse.csgraph import shortest_path
 from scipy.spatial import cKDTree
 
 from ptunfold import PTU, build_graph, find_shortcuts
 from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
-from ptunfold.geometry.graph import graph_from_edges
-from ptunfold.geometry.shortcuts import without_edges
+from ptunfold.geometry.components import component_labels
+from ptunfold.geometry.graph import graph_from_edges, without_edges
 from ptunfold.kernels.detours import ways_by_two
 
 CLEAN = {
@@ -56,6 +57,66 @@ def test_planted_shortcuts_are_found(seed):
     assert len(found - keys) <= 0.005 * graph.n_edges / 2
     pruned = without_edges(planted, tails, heads)
     assert pruned.n_edges == planted.n_edges - 2 * len(tails)
+
+
+def jumps_of(data, graph, far=8.0):
+    """List the edges between windings and the others, as sets of pairs."""
+    once = graph.tails < graph.indices
+    tails, heads = graph.tails[once], graph.indices[once]
+    apart = np.linalg.norm(data.coordinates[tails] - data.coordinates[heads], axis=1)
+    pairs = np.column_stack((tails, heads))
+    return [set(map(tuple, pairs[chosen].tolist())) for chosen in (apart > far, apart <= far)]
+
+
+@pytest.mark.parametrize(("n_neighbors", "noise"), [(20, 0.032), (25, 0.028), (40, 0.02)])
+def test_bundles_of_shortcuts_are_found(n_neighbors, noise):
+    """With many neighbours each has many ways around it, over the others."""
+    n_jumps, n_found, n_good, n_wrong = 0, 0, 0, 0
+    for seed in range(5):
+        data = swiss_roll(2000, noise=noise, seed=seed)
+        graph = build_graph(data.points, n_neighbors)
+        jumps, good = jumps_of(data, graph)
+        tails, heads = find_shortcuts(graph)
+        np.testing.assert_array_equal((tails, heads), find_shortcuts(graph, n_jobs=3))
+        found = set(zip(tails.tolist(), heads.tolist(), strict=True))
+        n_jumps, n_found = n_jumps + len(jumps), n_found + len(found & jumps)
+        n_good, n_wrong = n_good + len(good), n_wrong + len(found & good)
+        left = without_edges(graph, tails, heads)
+        assert component_labels(left).max() == component_labels(graph).max()
+    assert n_jumps > 100
+    assert n_found >= 0.8 * n_jumps
+    assert n_wrong <= 0.0005 * n_good
+
+
+@pytest.mark.parametrize("name", CLEAN)
+@pytest.mark.parametrize("n_neighbors", [15, 25])
+def test_clean_sheets_lose_nothing_with_many_neighbors(name, n_neighbors):
+    graph = build_graph(CLEAN[name].points, n_neighbors)
+    assert len(find_shortcuts(graph)[0]) <= 0.0005 * graph.n_edges / 2
+
+
+def test_bundles_are_found_within_a_radius():
+    data = swiss_roll(2000, noise=0.028, seed=0)
+    graph = build_graph(data.points, graph="radius", radius=3.8)
+    jumps, good = jumps_of(data, graph)
+    found = set(map(tuple, np.transpose(find_shortcuts(graph)).tolist()))
+    assert len(jumps) > 10
+    assert len(found & jumps) >= 0.8 * len(jumps)
+    assert len(found & good) <= 0.001 * len(good)
+
+
+@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("n_neighbors", [15, 25, 40])
+def test_rings_stay_closed_where_points_are_few(n_neighbors, seed):
+    """A hoop, 15 times as dense on one side as on the other."""
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 4000)
+    angle = angle[rng.random(4000) < (1 + 0.875 * np.cos(angle)) / 1.875][:1000]
+    hoop = np.column_stack((np.cos(angle), np.sin(angle), rng.uniform(0, 0.5, 1000)))
+    graph = build_graph(hoop + 0.01 * rng.standard_normal(hoop.shape), n_neighbors)
+    left = without_edges(graph, *find_shortcuts(graph))
+    farthest = [shortest_path(one.to_sparse(), directed=False).max() for one in (graph, left)]
+    assert farthest[1] < 1.1 * farthest[0]
 
 
 def joined(points, pairs):

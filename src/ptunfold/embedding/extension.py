@@ -18,6 +18,7 @@ from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 _QUERIES_TOGETHER = 4096
 _MOST_STRETCH = 1.25
 _NEAREST = 10
+_USUAL = 1.1  # times the farthest that fitted points are from the span of their coordinates
 _FAR = 3.0  # times the mean way from the nearest point to its neighbours
 # Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
 _LONGEST_EDGE = 5.0
@@ -49,7 +50,7 @@ class Extension:
     coordinates : (n_points, n_components)
         Their embedding, in the order of ``geometry``.
     given : (n_points, n_features), optional
-        The points as they were given, where ``geometry`` has them in coordinates of their span.
+        The points as they were given, where ``geometry`` has them in fewer coordinates.
     n_jobs : int, optional
         Number of threads of the search for neighbours, as in scikit-learn.
     """
@@ -91,6 +92,10 @@ class Extension:
         )
         self.reach_in_space = self._reaches(self.points)
         self.reach_in_embedding = self._reaches(np.nan_to_num(self.coordinates))
+        # Noise that was left out when coordinates were taken is nothing to wonder about.
+        self.usual_off_span = 0.0
+        if given is not None and geometry.points.shape[1] < min(given.shape):
+            self.usual_off_span = float(into_span(given, self.points, given)[1].max())
 
     def place(self, new: FloatArray, n_jobs: int | None = None) -> Placement:
         """Place new points (n_new, n_features) in the embedding."""
@@ -102,8 +107,9 @@ class Extension:
         coordinates, gaps, off = self._blend(
             nearest, queries, self.points, self.frames, self.maps, self.coordinates, n_jobs
         )
-        is_far = np.hypot(gaps, off_span) > _FAR * self.reach_in_space[nearest]
-        is_fitted = np.hypot(gaps, off_span) <= self._rounding
+        way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
+        is_far = way > _FAR * self.reach_in_space[nearest]
+        is_fitted = way <= self._rounding
         return Placement(
             coordinates.astype(self.points.dtype),
             np.hypot(off, off_span),

@@ -9,8 +9,8 @@ import numpy as np
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.graph import without_edges
 from ptunfold.geometry.neighborhoods import find_members
-from ptunfold.geometry.shortcuts import without_edges
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 

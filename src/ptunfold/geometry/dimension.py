@@ -2,19 +2,58 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
-from scipy.special import gammaln
+from scipy.special import gammaln, psi
 
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.isotropic import leading_coordinates
 from ptunfold.geometry.neighbors import nearest
 from ptunfold.types import Dimension, FloatArray, IntArray
 from ptunfold.validation import check_points
 
-_SAMPLE = 2000
-_NEIGHBORS = 10
-_PLANE_NEIGHBORS = 20
-# An eigenvalue below this share of the one before it belongs to curvature or noise.
-_DROP = 0.35
+_SAMPLE, _WIDE_SAMPLE = 2000, 20_000  # points; points times neighbours
+_NEIGHBORS = 10  # whose distances are compared
+# Neighbourhoods for planes: the usual one, and wider ones for the case of noise, as long as this
+# many of them fit into the data.
+_PLANE_NEIGHBORS, _WIDER = 20, (40, 80, 160, 320)
+_LEAST_NEIGHBORHOODS = 8
+# An eigenvalue below this share of the one before it belongs to curvature or noise. With more
+# neighbours chance makes less of a difference between the others.
+_DROP, _WIDE_DROP = 0.35, 0.45
+# A sharper drop than this tells nothing more; one that is less sharp by chance only is no reason
+# for a wider neighbourhood.
+_SHARPEST, _SHARPER = 0.01, 0.8
+
+
+@dataclass(frozen=True, eq=False)
+class _View:
+    """What neighbourhoods of one size look like.
+
+    Attributes
+    ----------
+    sample : (n_sample,) int
+        Their points.
+    local : (n_sample,) int
+        The number of principal components before the first drop.
+    drop : float
+        How much is left after the first drop in the mean spectrum; 1 if there is none.
+    ranks : (n_ranks,) int
+        Which neighbours' distances are compared.
+    distances : (n_sample, n_ranks)
+        The distances to them.
+    """
+
+    sample: IntArray
+    local: IntArray
+    drop: float
+    ranks: IntArray
+    distances: FloatArray
+
+    @property
+    def likelihood(self) -> float:
+        return _likelihood(self.ranks, self.distances)
 
 
 def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dimension:
@@ -23,12 +62,19 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     Three methods that err in different ways: the gap in the spectrum of local principal
     components counts too many dimensions where neighbourhoods are curved; maximum likelihood
     (Levina and Bickel) and the growth of the distance to the k-th neighbour with k (Pettis et al.)
-    count too few near rims. The median of the three is what they agree on.
+    count too few near rims. The median of the three is what they agree on, but no more than the
+    number of components before a gap that is clear: what is behind it is noise.
+
+    All of them take noise for dimensions in neighbourhoods that are not much wider than it. Noise
+    that is alike in many directions is left out first. Wider neighbourhoods are taken as long as
+    the gap in their spectrum becomes clearer: noise does not grow with them, tangents do. Where
+    there is no noise the gap closes, because curvature grows faster than both.
 
     Parameters
     ----------
     points : (n_points, n_features)
-        The points. With many, a sample of 2000 is looked at, among all of them.
+        The points. With many, a sample of 2000 is looked at, among all of them; fewer where noise
+        asks for wider neighbourhoods.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -46,42 +92,92 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     """
     points = check_points(points)
     points = points[np.unique(distinct_places(points))]
-    n_points, n_features = points.shape
-    if n_points == 2:  # nothing to compare, and no more than a line
+    if len(points) == 2:  # nothing to compare, and no more than a line
         return Dimension(1, 1.0, 1.0, 1.0, np.ones(2, dtype=np.int64), np.arange(2))
+    points = leading_coordinates(points)
+    view = _clearest_view(points, n_jobs)
+    planes = float(np.median(view.local))
+    likelihood, growth = view.likelihood, _growth(view.ranks, view.distances)
+    middle = float(np.median([planes, likelihood, growth]))
+    if view.drop < 1:  # what is left after a gap is noise to the other two
+        middle = min(middle, planes)
+    consensus = int(np.clip(round(middle), 1, points.shape[1]))
+    return Dimension(consensus, planes, likelihood, growth, view.local, view.sample)
+
+
+def _clearest_view(points: FloatArray, n_jobs: int | None) -> _View:
+    """Widen neighbourhoods as long as the drop in their spectrum becomes sharper."""
+    n_points = len(points)
     n_sample = min(_SAMPLE, n_points)
     sample = np.random.default_rng(0).choice(n_points, n_sample, replace=False)
     n_near = min(_PLANE_NEIGHBORS, n_points - 1)
+    ranks = np.arange(1, min(_NEIGHBORS, n_near) + 1)
+    best = _look(points, sample, n_near, ranks, _DROP, n_jobs)
+    for n_near in _WIDER:
+        if _LEAST_NEIGHBORHOODS * n_near > n_points or best.drop <= _SHARPEST:
+            break
+        # The outer half, where noise is smallest beside the distances.
+        ranks = np.linspace(n_near / 2, n_near, _NEIGHBORS).astype(np.int64)
+        some = sample[: _WIDE_SAMPLE // n_near]
+        view = _look(points, some, n_near, ranks, _WIDE_DROP, n_jobs)
+        if view.likelihood > best.likelihood:
+            break  # without noise, wider ones only meet more curvature
+        if view.drop < _SHARPER * best.drop:
+            best = view
+    return best
+
+
+def _look(
+    points: FloatArray,
+    sample: IntArray,
+    n_near: int,
+    ranks: IntArray,
+    drop: float,
+    n_jobs: int | None,
+) -> _View:
     found = nearest(points, points[sample], n_near + 1, n_jobs)
-    offsets = points[found].astype(np.float64) - points[sample, None]
-    distances = np.sort(np.linalg.norm(offsets, axis=2), axis=1)[:, 1:]
-    distances = distances[:, : min(_NEIGHBORS, n_near)]
-    local = _dimensions_of_planes(offsets)
-    planes, likelihood = float(np.median(local)), _likelihood(distances)
-    growth = _growth(distances)
-    middle = float(np.median([planes, likelihood, growth]))
-    consensus = int(np.clip(round(middle), 1, n_features))
-    return Dimension(consensus, planes, likelihood, growth, local, sample)
-
-
-def _dimensions_of_planes(offsets: FloatArray) -> IntArray:
-    """Count the principal components before the first drop in each neighbourhood, (n_sample,)."""
-    centred = offsets - offsets.mean(axis=1, keepdims=True)
-    squares = np.square(np.linalg.svd(centred, compute_uv=False))
+    distances, spectra = [], []
+    n_together = max(1, (1 << 22) // (found.shape[1] * points.shape[1]))
+    for start in range(0, len(sample), n_together):
+        block = slice(start, start + n_together)
+        offsets = points[found[block]].astype(np.float64) - points[sample[block], None]
+        distances.append(np.sort(np.linalg.norm(offsets, axis=2), axis=1)[:, ranks])
+        spectra.append(_spectra(offsets))
+    squares = np.concatenate(spectra)
     squares = np.column_stack((squares, np.zeros(len(squares))))
-    return (squares[:, 1:] < _DROP * squares[:, :-1]).argmax(axis=1) + 1
+    local = (squares[:, 1:] < drop * squares[:, :-1]).argmax(axis=1) + 1
+    mean = squares.mean(axis=0)
+    # Towards the end spectra fall because there are no more neighbours or features.
+    n_open = min(points.shape[1] - 1, n_near // 4)
+    shares = mean[1 : n_open + 1] / np.maximum(mean[:n_open], np.finfo(float).tiny)
+    sharp = shares[shares < drop]
+    return _View(
+        sample, local, float(sharp[0]) if len(sharp) else 1.0, ranks, np.concatenate(distances)
+    )
 
 
-def _likelihood(distances: FloatArray) -> float:
-    """Estimate by maximum likelihood, the inverse averaged over points (MacKay and Ghahramani)."""
+def _spectra(offsets: FloatArray) -> FloatArray:
+    """Return squared singular values of neighbourhoods, (n_sample, n_values), largest first."""
+    centred = offsets - offsets.mean(axis=1, keepdims=True)
+    if centred.shape[1] < centred.shape[2]:
+        products = centred @ centred.transpose(0, 2, 1)
+    else:
+        products = centred.transpose(0, 2, 1) @ centred
+    return np.maximum(np.linalg.eigvalsh(products)[:, ::-1], 0)
+
+
+def _likelihood(ranks: IntArray, distances: FloatArray) -> float:
+    """Estimate by maximum likelihood, the inverse averaged over points (MacKay and Ghahramani).
+
+    The logarithm of the ratio of two distances has the mean (ψ(k) - ψ(j)) / d, k and j their ranks.
+    """
     ratios = np.log(distances[:, -1:] / distances[:, :-1])
     mean = float(ratios.mean())
-    return 1 / mean if mean > 0 else np.inf
+    return float(np.mean(psi(ranks[-1]) - psi(ranks[:-1]))) / mean if mean > 0 else np.inf
 
 
-def _growth(distances: FloatArray) -> float:
+def _growth(rank: IntArray, distances: FloatArray) -> float:
     """Estimate by the mean distance to the k-th neighbour, which grows as k to the power 1/d."""
-    rank = np.arange(1, distances.shape[1] + 1)
     growth = np.log(distances.mean(axis=0))
     dim = 1 / np.polyfit(np.log(rank), growth, 1)[0]
     for _ in range(50):

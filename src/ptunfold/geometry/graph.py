@@ -167,3 +167,43 @@ def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: F
         indices=(keys % n_points).astype(np.int32),
         lengths=lengths,
     )
+
+
+def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
+    """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
+    both = np.concatenate((edges, edges[:, ::-1]))
+    both = both[np.lexsort(both.T[::-1])]
+    places = np.searchsorted(_keys(graph, graph.tails, graph.indices), _keys(graph, *both.T))
+    degrees = np.diff(graph.indptr) + np.bincount(both[:, 0], minlength=graph.n_points)
+    return Graph(
+        np.concatenate(([0], np.cumsum(degrees))),
+        np.insert(graph.indices, places, both[:, 1]),
+        np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
+    )
+
+
+def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
+    """Return the graph without some of its edges."""
+    is_kept = np.ones(graph.n_edges, dtype=bool)
+    for places, is_there in (find_edges(graph, tails, heads), find_edges(graph, heads, tails)):
+        is_kept[places[is_there]] = False
+    return subgraph(graph, is_kept)
+
+
+def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Tell which edges the graph has, (n_edges,)."""
+    return find_edges(graph, tails, heads)[1]
+
+
+def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray, BoolArray]:
+    """Find where edges stand in a graph, and whether they do."""
+    if not graph.n_edges:
+        return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
+    keys, wanted = _keys(graph, graph.tails, graph.indices), _keys(graph, tails, heads)
+    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
+    return places, keys[places] == wanted
+
+
+def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
+    """Return numbers that sort edges as a graph does, (n_edges,)."""
+    return tails * np.int64(graph.n_points) + heads

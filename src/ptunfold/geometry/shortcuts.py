@@ -1,13 +1,20 @@
-"""Edges that jump from one part of a sheet to another, and a graph without them."""
+"""Edges that jump from one part of a sheet to another."""
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 
+from ptunfold.geometry.bundles import (
+    far_ends,
+    have_least_in_common,
+    nearest_edges,
+    without_suspects,
+)
 from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import subgraph
-from ptunfold.geometry.neighbors import edge_lengths
+from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
@@ -18,6 +25,9 @@ _MOST_WAYS = 3
 _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
 _EDGES_TOGETHER = 4096
+# Among the ten nearest of many neighbours, for suspicion only: it is judged afterwards.
+_LONGEST_OF_NEAREST, _MOST_MORE = 4.0, 2
+_MOST_LOST, _MOST_LOST_EVER = 0.2, 0.3  # shares of the edges that both ends of one may lose
 # Few ways lead around an edge also where points are few, and there edges are long. Of the median
 # length: edges that close a ring of sensors, or join the states of a molecule, have 2 and more;
 # most edges between the windings of noisy rolls, between faces or digits, less than 1.75.
@@ -43,6 +53,12 @@ def find_shortcuts(
     with an edge in common, each at most half as long again as the edge, or as six edges of the mean
     length there. Edges that alone hold parts of the graph together are none.
 
+    Where points have more than about ten neighbours, such edges come in bundles, and each has many
+    ways around it over the others. There the ten shortest edges at each point are looked at in this
+    way, and the other edges are compared with the paths along those that have many ways around
+    them: shortcuts are four times as short. They are none if two and a half times their length
+    lead around them once all others are gone, or if they are much of what both ends have.
+
     Parameters
     ----------
     graph : Graph
@@ -65,25 +81,58 @@ def find_shortcuts(
     >>> from ptunfold import build_graph, find_shortcuts
     >>> from ptunfold.datasets import swiss_roll
     >>> data = swiss_roll(2000, noise=0.032, seed=2)
-    >>> graph = build_graph(data.points)
     >>> def count_jumps(tails, heads):
     ...     apart = data.coordinates[tails] - data.coordinates[heads]
     ...     return int((np.linalg.norm(apart, axis=1) > 8).sum())
+    >>> graph = build_graph(data.points)
     >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
     (7, 7)
+    >>> graph = build_graph(data.points, 25)
+    >>> count_jumps(graph.tails, graph.indices) // 2, count_jumps(*find_shortcuts(graph))
+    (86, 86)
     """
-    edges = np.flatnonzero(graph.tails < graph.indices)
+    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
-    is_long = graph.lengths > 0
-    degrees = np.bincount(graph.tails[is_long], minlength=graph.n_points)
-    means = np.bincount(graph.tails, graph.lengths, graph.n_points) / np.maximum(degrees, 1)
-    around = np.minimum(means[graph.tails[edges]], means[graph.indices[edges]])
-    longest: FloatArray = np.maximum(
-        _LONGEST_OF_EDGE * graph.lengths[edges], _LONGEST_OF_MEAN * around
-    )
+    degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
+    means = np.bincount(thin.tails, thin.lengths, graph.n_points) / np.maximum(degrees, 1)
     # With fewer neighbours good edges have fewer ways around them too.
     mean_degree = degrees.sum() / max(np.count_nonzero(degrees), 1)
     most_ways = int(np.clip((mean_degree - 5.5) // 2, 0, _MOST_WAYS))
+    longest_of_mean = _LONGEST_OF_MEAN
+    edges = np.flatnonzero(thin.tails < thin.indices)
+    if thin is not graph:
+        # The more edges there are beside the nearest, the surer a wrong suspicion is taken back.
+        density = int(graph.n_edges / thin.n_edges + 0.25)
+        most_ways += min(density - 1, _MOST_MORE)
+        longest_of_mean = _LONGEST_OF_NEAREST
+        edges = edges[have_least_in_common(graph, thin.tails[edges], thin.indices[edges])]
+    around = np.minimum(means[thin.tails[edges]], means[thin.indices[edges]])
+    longest: FloatArray = np.maximum(
+        _LONGEST_OF_EDGE * thin.lengths[edges], longest_of_mean * around
+    )
+    few = edges[_have_few_ways(thin, edges, longest, most_ways, **how)]
+    tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
+    if thin is not graph:
+        trusted = without_suspects(thin, tails, heads)
+        most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
+        return far_ends(graph, trusted, means, most_lost, **how)
+    # Without a longer way around there is nothing to cut short.
+    labels = component_labels(without_edges(graph, tails, heads))
+    is_cut = labels[tails] == labels[heads]
+    return tails[is_cut], heads[is_cut]
+
+
+def _have_few_ways(
+    graph: Graph,
+    edges: IntArray,
+    longest: FloatArray,
+    most_ways: int,
+    *,
+    n_jobs: int | None,
+    progress: bool,
+) -> BoolArray:
+    """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
     reverse = graph.reverse  # found once, and not by every thread
 
@@ -108,14 +157,7 @@ def find_shortcuts(
         unit="edges",
         progress=progress,
     )
-    few = edges[counts <= most_ways]
-    if not len(few):
-        return np.empty(0, dtype=np.int64), np.empty(0, dtype=np.int64)
-    tails, heads = graph.tails[few].astype(np.int64), graph.indices[few].astype(np.int64)
-    # Without a longer way around there is nothing to cut short.
-    labels = component_labels(without_edges(graph, tails, heads))
-    is_cut = labels[tails] == labels[heads]
-    return tails[is_cut], heads[is_cut]
+    return counts <= most_ways
 
 
 def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
@@ -124,7 +166,7 @@ def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
     Where data are no sheet, a long edge with few ways around it may just as well join what belongs
     together, where points are few; without it a ring would come open.
     """
-    places, _ = _find_edges(graph, *shortcuts.T)
+    places, _ = find_edges(graph, *shortcuts.T)
     return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]
 
 
@@ -174,43 +216,3 @@ def _edges_in_planes(
     shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (there, here)])
     is_long = lengths[:, None] > 0
     return overlaps, np.divide(shadows, lengths[:, None], out=np.ones(shadows.shape), where=is_long)
-
-
-def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
-    """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
-    both = np.concatenate((edges, edges[:, ::-1]))
-    both = both[np.lexsort(both.T[::-1])]
-    places = np.searchsorted(_keys(graph, graph.tails, graph.indices), _keys(graph, *both.T))
-    degrees = np.diff(graph.indptr) + np.bincount(both[:, 0], minlength=graph.n_points)
-    return Graph(
-        np.concatenate(([0], np.cumsum(degrees))),
-        np.insert(graph.indices, places, both[:, 1]),
-        np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
-    )
-
-
-def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
-    """Return the graph without some of its edges."""
-    is_kept = np.ones(graph.n_edges, dtype=bool)
-    for places, is_there in (_find_edges(graph, tails, heads), _find_edges(graph, heads, tails)):
-        is_kept[places[is_there]] = False
-    return subgraph(graph, is_kept)
-
-
-def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
-    """Tell which edges the graph has, (n_edges,)."""
-    return _find_edges(graph, tails, heads)[1]
-
-
-def _find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray, BoolArray]:
-    """Find where edges stand in a graph, and whether they do."""
-    if not graph.n_edges:
-        return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
-    keys, wanted = _keys(graph, graph.tails, graph.indices), _keys(graph, tails, heads)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return places, keys[places] == wanted
-
-
-def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
-    """Return numbers that sort edges as a graph does, (n_edges,)."""
-    return tails * np.int64(graph.n_points) + heads

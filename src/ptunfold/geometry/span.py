@@ -43,27 +43,32 @@ def span_coordinates(points: FloatArray) -> FloatArray:
 def into_span(
     points: FloatArray, coordinates: FloatArray, new: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Write other points in the basis of `span_coordinates`.
+    """Write other points in the basis of `span_coordinates`, or of principal coordinates.
 
     Parameters
     ----------
-    points, coordinates : (n_points, n_features) and (n_points, n_points)
-        The points, and what `span_coordinates` made of them.
+    points, coordinates : (n_points, n_features) and (n_points, n_coordinates)
+        The points, and what `span_coordinates` or `leading_coordinates` made of them.
     new : (n_new, n_features)
         Other points.
 
     Returns
     -------
-    coordinates : (n_new, n_points) float64
+    coordinates : (n_new, n_coordinates) float64
         Those of the nearest point in the span.
     off : (n_new,) float64
         The distance to it.
     """
     center = points.mean(axis=0, dtype=np.float64)
     offsets = new - center
-    # The basis Q is not kept; as points @ Q = C, new @ Q is the y with C y = points @ new.
-    products = (points - center) @ offsets.T
-    found = _solve(coordinates, products).T
+    # The basis Q is not kept; as points @ Q = C, new @ Q is the y with C y = points @ new. Where
+    # points are many, Q is the smaller one to solve for: C Qᵗ is nearest to the points.
+    if points.shape[1] < len(points):
+        # Not by @, whose rounding depends on how many points there are.
+        basis = _solve(coordinates, points - center)
+        found = np.einsum("ij,kj->ik", offsets, basis)
+    else:
+        found = _solve(coordinates, (points - center) @ offsets.T).T
     squares = np.square(offsets).sum(axis=1) - np.square(found).sum(axis=1)
     return found, np.sqrt(np.maximum(squares, 0))
 
@@ -71,6 +76,9 @@ def into_span(
 def out_of_span(points: FloatArray, coordinates: FloatArray, places: FloatArray) -> FloatArray:
     """Return from the span to R^n_features: the inverse of `into_span`, (n_places, n_features)."""
     center = points.mean(axis=0, dtype=np.float64)
+    if points.shape[1] < len(points):
+        basis = _solve(coordinates, points - center)
+        return center + np.einsum("ij,jk->ik", places, basis)
     weights = _solve(coordinates.T, places.T)
     return center + weights.T @ (points - center)
 

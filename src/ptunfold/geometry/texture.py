@@ -31,6 +31,10 @@ _STRONG = 0.25
 _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
 # So much of the edges along lines: a curve, of which planes would follow the curvature.
 _ALONG = 0.9
+# Of one direction of a large neighbourhood to the one before it: strips with noise as large as
+# their width have 0.84 and more for the first one off the plane, 0.15 to 0.6 for the last one in
+# it; sheets with any noise up to 0.6 for the former, 0.7 and more for the latter.
+_AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
@@ -61,6 +65,11 @@ class Texture:
 
     kind: str
     explained: float
+
+    @property
+    def is_noisy(self) -> bool:
+        """Whether there is noise that can be dealt with."""
+        return self.kind in ("noisy", "very noisy")
 
     @property
     def is_sheet(self) -> bool:
@@ -187,8 +196,42 @@ def with_dimension(
             points, graph, n_near, fewer, nodes=nodes, must_span=False, n_jobs=n_jobs
         )
         if _median_explained(points, graph, frames, nodes) >= _ALONG:
-            return replace(settings, intrinsic_dim=fewer, n_wide=settings.n_wide * fewer // dim)
+            return _with_fewer(settings, fewer)
     return settings
+
+
+def without_thin_ones(
+    settings: Settings, points: FloatArray, graph: Graph, *, n_jobs: int | None = None
+) -> Settings:
+    """Leave out the dimensions of noisy data in which they are no wider than their noise.
+
+    Of a narrow strip with noise as large as its width, large neighbourhoods are long, and as thick
+    as they are wide. A tangent plane would turn about the strip at random.
+    """
+    dim = settings.intrinsic_dim
+    widest = _IN_STRONG_NOISE * n_coefficients(dim)
+    if dim == 1 or widest >= len(points) or points.shape[1] == dim:
+        return settings
+    frames = estimate_frames(
+        points,
+        graph,
+        widest,
+        dim + 1,
+        nodes=sample(points, _SAMPLE),
+        must_span=False,
+        n_jobs=n_jobs,
+    )
+    widths = np.maximum(frames.singular_values, np.finfo(float).tiny)
+    *drops, last = np.median(widths[:, 1:] / widths[:, :-1], axis=0)
+    sharpest = int(np.argmin(drops))
+    if last <= _AS_THICK or drops[sharpest] >= _NARROW:
+        return settings
+    return _with_fewer(settings, sharpest + 1)
+
+
+def _with_fewer(settings: Settings, fewer: int) -> Settings:
+    n_wide = settings.n_wide * fewer // settings.intrinsic_dim
+    return replace(settings, intrinsic_dim=fewer, n_wide=n_wide)
 
 
 def _median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:

@@ -24,6 +24,19 @@ def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
 
 
 @njit(nogil=True, cache=True)
+def shares_in_common(indptr, indices, lengths, tails, heads, shares):
+    """Fill ``shares`` (m,) with the share of neighbours that each tail has in common with its head.
+
+    Of those of the one that has fewer.
+    """
+    for index in range(len(tails)):
+        tail, head = tails[index], heads[index]
+        n_common = _ways_by_one_stop(indptr, indices, lengths, tail, head, np.inf, len(indices))
+        fewer = min(indptr[tail + 1] - indptr[tail], indptr[head + 1] - indptr[head])
+        shares[index] = n_common / fewer
+
+
+@njit(nogil=True, cache=True)
 def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most, counts):
     """Fill ``counts`` (m,) with the number of ways around each of ``edges`` (m,).
 

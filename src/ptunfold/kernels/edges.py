@@ -178,3 +178,18 @@ def _nearest_3x3(matrices, edge):
         for column in range(3):
             matrices[edge, row, column] = start[row, column]
     return False
+
+
+@njit(nogil=True, cache=True)
+def mark_nearest(indptr, lengths, n_nearest, is_near):
+    """Mark in ``is_near`` (n_edges,) the shortest edges at each point, and all of length 0.
+
+    Those that tie with the last of the ``n_nearest`` are marked too.
+    """
+    for point in range(len(indptr) - 1):
+        row = lengths[indptr[point] : indptr[point + 1]]
+        proper = row[row > 0]
+        longest = np.inf
+        if len(proper) > n_nearest:
+            longest = np.partition(proper, n_nearest - 1)[n_nearest - 1]
+        is_near[indptr[point] : indptr[point + 1]] = row <= longest

@@ -157,6 +157,52 @@ def tree_lengths(indptr, indices, lengths, sources, rows):
 
 
 @njit(nogil=True, cache=True)
+def lengths_within(indptr, indices, lengths, tails, heads, limits, found):
+    """Fill ``found`` (m,) with the lengths of the shortest paths from ``tails`` to ``heads`` (m,).
+
+    Infinite where the path is longer than ``limits`` (m,). Pairs of one tail stand together: the
+    tree that grows from it is theirs, and ends when it has come to all of them.
+    """
+    n_points = len(indptr) - 1
+    distance, _, touched, heap, keys, slot = new_tree(n_points)
+    is_wanted = np.zeros(n_points, dtype=np.bool_)
+    first = 0
+    while first < len(tails):
+        source, last, farthest = tails[first], first, 0.0
+        while last < len(tails) and tails[last] == source:
+            is_wanted[heads[last]] = True
+            farthest = max(farthest, limits[last])
+            last += 1
+        n_wanted = last - first
+        distance[source], heap[0], keys[0], slot[source] = 0.0, source, 0.0, 0
+        touched[0], n_touched, size = source, 1, 1
+        while size > 0 and n_wanted > 0:
+            node = _pop(heap, keys, slot, size)
+            size -= 1
+            n_wanted -= is_wanted[node]
+            for edge in range(indptr[node], indptr[node + 1]):
+                head = indices[edge]
+                candidate = distance[node] + lengths[edge]
+                if candidate <= farthest and candidate < distance[head]:
+                    distance[head] = candidate
+                    position = slot[head]
+                    if position == _UNSEEN:
+                        touched[n_touched] = head
+                        n_touched += 1
+                        position = size
+                        size += 1
+                    _sift_up(heap, keys, slot, position, head, candidate)
+        for pair in range(first, last):
+            length = distance[heads[pair]]
+            found[pair] = length if length <= limits[pair] else np.inf
+            is_wanted[heads[pair]] = False
+        for position in range(n_touched):
+            distance[touched[position]] = np.inf
+            slot[touched[position]] = _UNSEEN
+        first = last
+
+
+@njit(nogil=True, cache=True)
 def graph_neighborhoods(indptr, indices, lengths, places, nodes, members, counts):
     """List the nodes nearest on the graph to each of ``nodes``, one for each place.
 

@@ -1,0 +1,161 @@
+"""Bundles of edges that jump, in graphs where points have many neighbours."""
+
+from __future__ import annotations
+
+import numpy as np
+from scipy.sparse import csgraph
+
+from ptunfold.geometry.components import component_labels
+from ptunfold.geometry.graph import (
+    find_edges,
+    graph_from_edges,
+    has_edges,
+    subgraph,
+    without_edges,
+)
+from ptunfold.kernels.detours import shares_in_common
+from ptunfold.kernels.edges import mark_nearest
+from ptunfold.kernels.paths import lengths_within
+from ptunfold.threads import cut, run_blocks
+from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
+
+# Where there are many edges, those between two windings come in bundles, the wider the more there
+# are; among the ten nearest they still are few.
+_NEAREST, _NEARLY_ALL, _LOOKED_AT = 10, 0.9, 0.3
+# Of the length of an edge and of the mean length: along the nearest, and in the whole graph.
+_FAR, _FAR_OF_MEAN, _FAR_IN_ALL = 4.0, 6.0, 2.5
+# Of the median length: bundles between windings have up to 2.7.
+_LONGEST_BUNDLE = 3.0
+_EDGES_TOGETHER = 4096
+
+
+def nearest_edges(graph: Graph) -> Graph:
+    """Keep the ten shortest edges at each point, or all if these are nearly all."""
+    is_near = np.empty(graph.n_edges, dtype=bool)
+    mark_nearest(graph.indptr, graph.lengths, _NEAREST, is_near)
+    is_near |= is_near[graph.reverse]
+    return graph if is_near.sum() >= _NEARLY_ALL * graph.n_edges else subgraph(graph, is_near)
+
+
+def have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
+    """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
+    shares = np.empty(len(tails))
+    shares_in_common(graph.indptr, graph.indices, graph.lengths, tails, heads, shares)
+    return shares <= np.quantile(shares, _LOOKED_AT)
+
+
+def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
+    """Return the graph without suspicious edges, but for those that hold single points.
+
+    A point between two windings may have no other edges: it goes with the one it is nearest to.
+    Larger parts stay apart, and nothing is said about the edges between them.
+    """
+    left = without_edges(graph, tails, heads)
+    labels = component_labels(left)
+    sizes = np.bincount(labels)
+    is_between = labels[tails] != labels[heads]
+    is_between &= np.minimum(sizes[labels[tails]], sizes[labels[heads]]) <= _NEAREST
+    if not is_between.any():
+        return left
+    ends = labels[tails[is_between]], labels[heads[is_between]]
+    places, _ = find_edges(graph, tails[is_between], heads[is_between])
+    # A tree over the parts; SciPy knows no edges of length 0, and adds up those given twice.
+    order = np.argsort(graph.lengths[places], kind="stable")
+    ranks = np.empty(len(order))
+    ranks[order] = np.arange(1, len(order) + 1)
+    parts = graph_from_edges(len(sizes), *ends, ranks)
+    tree = csgraph.minimum_spanning_tree(parts.to_sparse())
+    held = places[order[tree.data.astype(np.int64) - 1]]
+    return graph_from_edges(
+        graph.n_points,
+        np.concatenate((left.tails, graph.tails[held])),
+        np.concatenate((left.indices, graph.indices[held])),
+        np.concatenate((left.lengths, graph.lengths[held])),
+    )
+
+
+def far_ends(
+    graph: Graph,
+    trusted: Graph,
+    means: FloatArray,
+    most_lost: float,
+    *,
+    n_jobs: int | None,
+    progress: bool,
+) -> tuple[IntArray, IntArray]:
+    """Find edges whose ends are far from each other along the edges that are trusted."""
+    labels = component_labels(trusted)
+    once = np.flatnonzero((graph.tails < graph.indices) & (graph.lengths > 0))
+    once = once[labels[graph.tails[once]] == labels[graph.indices[once]]]
+    once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
+    around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
+    limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _FAR_OF_MEAN * around)
+    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, progress=progress)]
+    # Where a sheet itself is weak, as a ring is where points are few, points on both sides would
+    # lose much of what they have; next to another winding only those between the two do.
+    ends = np.concatenate((graph.tails[far], graph.indices[far]))
+    lost = np.bincount(ends, minlength=graph.n_points) / np.maximum(np.diff(graph.indptr), 1)
+    far = far[np.minimum(lost[graph.tails[far]], lost[graph.indices[far]]) < most_lost]
+    far = far[_in_short_bundles(graph, far)]
+    # What was suspected wrongly, at rims and voids, has ways around it in the whole graph; once
+    # it is back, so have the edges next to it.
+    while len(far):
+        left = without_edges(graph, graph.tails[far], graph.indices[far])
+        limits = _FAR_IN_ALL * graph.lengths[far]
+        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, progress=False)
+        if is_far.all():
+            break
+        far = far[is_far]
+    return graph.tails[far].astype(np.int64), graph.indices[far].astype(np.int64)
+
+
+def _in_short_bundles(graph: Graph, edges: IntArray) -> BoolArray:
+    """Tell which edges (m,) are in bundles that are not longer than edges are.
+
+    A bundle holds together by its ends. A long one may close a ring where points are few.
+    """
+    if not len(edges):
+        return np.empty(0, dtype=bool)
+    ends = graph.tails[edges], graph.indices[edges]
+    bundles = component_labels(graph_from_edges(graph.n_points, *ends, graph.lengths[edges]))
+    bundles = bundles[ends[0]]
+    order = np.lexsort((graph.lengths[edges], bundles))
+    sizes = np.bincount(bundles)
+    middles = np.cumsum(sizes) - (sizes + 1) // 2
+    medians = graph.lengths[edges][order][np.minimum(middles, len(edges) - 1)]
+    return (medians <= _LONGEST_BUNDLE * np.median(graph.lengths))[bundles]
+
+
+def _are_farther(
+    ways: Graph,
+    graph: Graph,
+    edges: IntArray,
+    limits: FloatArray,
+    *,
+    n_jobs: int | None,
+    progress: bool,
+) -> BoolArray:
+    """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
+    tails, heads = graph.tails[edges], graph.indices[edges]
+    found = np.empty(len(edges))
+
+    def handle(block: slice) -> None:
+        lengths_within(
+            ways.indptr,
+            ways.indices,
+            ways.lengths,
+            tails[block],
+            heads[block],
+            limits[block],
+            found[block],
+        )
+
+    run_blocks(
+        handle,
+        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
+        n_jobs=n_jobs,
+        description="far ends",
+        unit="edges",
+        progress=progress,
+    )
+    return np.isinf(found)
