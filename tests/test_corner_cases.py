@@ -94,3 +94,12 @@ def test_the_way_back_where_points_share_a_place():
         places = model.fit_transform(points)
         back = model.inverse_transform(places)
     assert np.isfinite(back).all()
+
+
+def test_eigenvalues_that_lapack_loses():
+    """Of many that are equal it found none, and said nothing."""
+    points = np.concatenate((np.zeros((1, 71)), np.eye(71)[:70]))
+    with quiet():
+        model = PTU(tangent="smooth").fit(points)
+    assert model.embedding_.shape == (71, 2)
+    assert (model.eigenvalues_ > 0).all()
