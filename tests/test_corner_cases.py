@@ -8,6 +8,7 @@ from scipy.sparse.linalg import ArpackNoConvergence
 from ptunfold import PTU, additive_constant, estimate_dimension, geodesic_distances
 from tests.drawn import OWN_GRAPHS, Recipe
 from tests.sentences import quiet
+from tests.test_properties import agree, in_general_position
 
 
 def drawn(kind, n_points, n_features, seed, **more):
@@ -103,3 +104,12 @@ def test_eigenvalues_that_lapack_loses():
         model = PTU(tangent="smooth").fit(points)
     assert model.embedding_.shape == (71, 2)
     assert (model.eigenvalues_ > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has", "ignore:the tangent planes explain")
+def test_two_points_beyond_a_crease_have_no_plane_of_their_own():
+    """Rounding chose among the planes that hold both, and distances turned with the points."""
+    points = in_general_position(97, 5, 5940, is_sheet=False)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))[0]
+    models = [PTU(4, graph="mutual").fit(given) for given in (points, points @ turn)]
+    agree(models[1].distances(), models[0].distances())
