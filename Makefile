@@ -23,7 +23,8 @@ imports: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
 
-fuzz: $(VENV)/.dev  ## bad files by the thousand: damaged models are refused in words, or work
+fuzz: $(VENV)/.dev  ## whole fits of points of every kind, and damaged models, by the thousand
+	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node

@@ -8,7 +8,6 @@ from typing import Any, Self
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.utils.validation import check_is_fitted
 
 from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
@@ -36,7 +35,10 @@ from ptunfold.types import (
 )
 from ptunfold.validation import (
     check_choice,
+    check_count,
+    check_flag,
     check_index,
+    check_is_fitted,
     check_new_points,
     check_parameters,
     check_places,
@@ -274,6 +276,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         points = check_points(X, self)
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
+        check_count("n_components", self.n_components)
         settings = check_settings(
             points,
             n_components=self.n_components,
@@ -294,6 +297,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         check_choice("engine", self.engine, ENGINES)
+        check_flag("progress", self.progress)
         plan = plan_landmarks(
             self.n_landmarks,
             self.landmarks,
@@ -383,7 +387,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             fitted data. Next to a point that was left out of the embedding there are none: NaN.
         """
         check_is_fitted(self)
-        return self._carrier.place(check_new_points(X, self), self.n_jobs)
+        fitted = self._geometry.points if self._points is None else self._points
+        return self._carrier.place(check_new_points(X, self, fitted[0]), self.n_jobs)
 
     def inverse_transform(self, Z: Any) -> FloatArray:
         """Bring points of the embedding back into the space of the data.
@@ -422,9 +427,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             lie far outside the embedded data.
         """
         check_is_fitted(self)
-        return self._carrier.place_back(
-            check_places(Z, self.embedding_.shape[1], self.embedding_.dtype), self.n_jobs
-        )
+        return self._carrier.place_back(check_places(Z, self.embedding_), self.n_jobs)
 
     @property
     def _carrier(self) -> Extension:
@@ -600,6 +603,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if names is None:
             unnamed = [f"x{place}" for place in range(self.n_features_in_)]
             names = getattr(self, "feature_names_in_", unnamed)
+        if isinstance(names, str) or np.ndim(names) != 1:
+            raise ValueError(f"feature_names={names!r} is no list of names; pass one for each")
+        if paths is not None:
+            check_flag("paths", paths)
         if len(names) != self.n_features_in_:
             raise ValueError(
                 f"{len(names)} feature_names for {self.n_features_in_} features; pass one for each"
@@ -672,10 +679,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return model
 
     def _dimension_of(self, points: FloatArray) -> int:
+        if self.intrinsic_dim is None:
+            return self.n_components
+        check_count("intrinsic_dim", self.intrinsic_dim, or_auto=True)
         if isinstance(self.intrinsic_dim, str):
-            check_choice("intrinsic_dim", self.intrinsic_dim, ("auto",))
             return estimate_dimension(points, n_jobs=self.n_jobs).consensus
-        return self.n_components if self.intrinsic_dim is None else self.intrinsic_dim
+        return self.intrinsic_dim
 
     def _repr_html_inner(self) -> str:
         return self._repr_mimebundle_().get("text/html", "")

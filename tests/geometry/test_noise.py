@@ -139,10 +139,10 @@ def test_quadratic_tangents_need_neighbours():
     solid = np.random.default_rng(0).random((300, 3))
     model = PTU(3, tangent="quadratic").fit(solid)
     assert model.frames_.lift is not None
-    with pytest.raises(ValueError, match="tangent_neighbors 10 cannot determine a quadratic") as e:
+    with pytest.raises(ValueError, match="tangent_neighbors=10 cannot determine a quadratic") as e:
         PTU(tangent="quadratic", tangent_neighbors=10).fit(solid)
     assert "11 are needed, better twice as many" in str(e.value)
-    with pytest.raises(ValueError, match="the number of other points, 9 cannot determine"):
+    with pytest.raises(ValueError, match="9 other points cannot determine"):
         PTU(denoise=1).fit(solid[:10])
 
 

@@ -101,6 +101,10 @@ def _as_floats(distances: Any, n_components: int) -> Any:
     if len(shape) != 2 or shape[0] != shape[1]:
         raise _not_distances(shape)
     check_n_components(n_components, shape[0])
+    if distances.dtype.kind not in "fiub":
+        raise ValueError(
+            f"distances holds values of type {distances.dtype}, not distances; pass real numbers"
+        )
     is_float = distances.dtype in (np.float32, np.float64)
     return distances if is_float else distances.astype(np.float64)
 
@@ -116,9 +120,12 @@ def _checked_values(distances: FloatArray, shape: tuple[int, ...]) -> FloatArray
 
 
 def _not_distances(shape: tuple[int, ...]) -> ValueError:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        remedy = "pass a dense array with a row and a column for each point"
+    else:
+        remedy = "embed components without a path between them one by one"
     return ValueError(
-        f"distances of shape {shape} are not a square matrix of finite numbers; embed components "
-        "without a path between them one by one"
+        f"distances of shape {shape} are not a square matrix of finite numbers; {remedy}"
     )
 
 

@@ -144,4 +144,7 @@ def _dense(squares: Squares, n_components: int) -> tuple[FloatArray, FloatArray]
     gram = -0.5 * (gram - means - means[:, None] + means.mean())
     last = len(gram) - 1
     values, vectors = linalg.eigh(gram, subset_by_index=(last - n_components + 1, last))
+    if len(values) < n_components:  # LAPACK loses some, without a word, where many are equal
+        values, vectors = linalg.eigh(gram, driver="ev")
+        values, vectors = values[-n_components:], vectors[:, -n_components:]
     return values[::-1], vectors[:, ::-1]

@@ -130,7 +130,7 @@ class Extension:
             smooth = self.around.predict(queries, self.n_around, n_jobs=n_jobs)
             ways, _ = self.around.tree.query(self.coordinates[nearest], 2)
             reach = np.maximum(_OWN_SAY * ways[:, 1], np.finfo(np.float64).tiny)
-            own = np.clip(1 - gaps / reach, 0, 1)[:, None]
+            own = 1 - (np.minimum(gaps, reach) / reach)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth
         else:
             points, gaps, _ = self._blend(

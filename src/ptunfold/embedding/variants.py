@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import inspect
 import warnings
 from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
-from scipy.sparse.linalg import LinearOperator, eigs
+from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import svd_flip
 
@@ -23,6 +24,8 @@ _SETTLED = 1e-6  # of the size of the embedding, for a round
 _FAR = 3.0  # standard deviations
 _TRIANGLES = 50  # looked at for each distance
 _WRONG = 0.2  # the share of them that wrong distances may spoil
+# ARPACK draws a vector where it is stuck; old versions of SciPy do not say from what.
+_HAS_RNG = "rng" in inspect.signature(eigs).parameters
 
 
 def stress_mds(
@@ -205,26 +208,41 @@ def additive_constant(distances: FloatArray) -> float:
     """
     exact = as_distances(distances, 1).astype(np.float64)
     exact = 0.5 * (exact + exact.T)
-    n_points = len(exact)
+    n_points, unit = len(exact), exact.max() or 1.0
+    exact /= unit  # distances and their squares are in one matrix below
     plain, squared = (_centre(-0.5 * exact**power) for power in (1, 2))
 
     def multiply(vector: FloatArray) -> FloatArray:
         first, second = vector.ravel()[:n_points], vector.ravel()[n_points:]
         return np.concatenate((2 * (squared @ second), -first - 4 * (plain @ second)))
 
-    lowest = eigvalsh(squared, subset_by_index=(0, 0))[0]
+    lowest = eigvalsh(squared, driver="ev")[0]  # one alone LAPACK may lose
     if lowest >= -1e-9 * np.abs(squared).max() * n_points:
         return 0.0
-    if n_points <= 50:  # too small for the iteration
+
+    def by_the_whole_matrix() -> float:
         matrix = np.stack([multiply(row) for row in np.eye(2 * n_points)], axis=1)
-        largest = np.linalg.eigvals(matrix).real.max()
-    else:
+        return np.linalg.eigvals(matrix).real.max()
+
+    if n_points <= 50:  # too small for the iteration
+        return unit * max(float(by_the_whole_matrix()), 0.0)
+    try:
         operator = LinearOperator((2 * n_points, 2 * n_points), matvec=multiply, dtype=np.float64)
-        start = np.random.default_rng(0).standard_normal(2 * n_points)
+        rng = np.random.default_rng(0)
+        start = rng.standard_normal(2 * n_points)
         largest = eigs(
-            operator, k=1, which="LR", v0=start, ncv=50, tol=1e-10, return_eigenvectors=False
+            operator,
+            k=1,
+            which="LR",
+            v0=start,
+            ncv=50,
+            tol=1e-10,
+            return_eigenvectors=False,
+            **({"rng": rng} if _HAS_RNG else {}),
         ).real.max()
-    return max(float(largest), 0.0)
+    except ArpackNoConvergence:  # too many values are nearly as large
+        largest = by_the_whole_matrix()
+    return unit * max(float(largest), 0.0)
 
 
 def additive_mds(distances: FloatArray, n_components: int = 2) -> Embedding:

@@ -44,9 +44,7 @@ class Page:
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file; one that is there is replaced when the new one is whole."""
-        if Path(path).is_dir():
-            raise ValueError(f"{path} is a folder; pass the name of a file in it")
-        with whole_file(Path(path)) as name:
+        with whole_file(path) as name:
             Path(name).write_text(self.html, encoding="utf-8")
 
     def _repr_html_(self) -> str:

@@ -23,6 +23,7 @@ _CHUNK_VALUES = 1 << 20
 # Planes that meet at a smaller angle than this cosine tells have no line in common that could be
 # found; an arc is as good there.
 _SHARP = 0.8
+_LEAST_SPAN = 1e-9  # the width of a neighbourhood, relative to its length
 _EDGES_TOGETHER = 8192
 
 
@@ -115,7 +116,10 @@ def take_one_side(
         must_span=False,
         n_jobs=n_jobs,
     )
-    is_better = _misfits(own_side) < _BETTER * own[nodes]
+    # Too few points beyond the crease fit any plane that holds them all.
+    values = own_side.singular_values
+    spans = values[:, -1] > _LEAST_SPAN * values[:, 0]
+    is_better = spans & (_misfits(own_side) < _BETTER * own[nodes])
     vectors[nodes[is_better]] = own_side.vectors[is_better]
     return taken
 

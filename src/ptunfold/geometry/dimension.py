@@ -93,6 +93,8 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     """
     points = check_points(points)
     points = points[np.unique(distinct_places(points))]
+    if len(points) == 2:  # nothing to compare, and no more than a line
+        return Dimension(1, 1.0, 1.0, 1.0, np.ones(2, dtype=np.int64), np.arange(2))
     points = leading_coordinates(points)
     nearest_view, view = _clearest_view(points, n_jobs)
     planes = float(np.median(view.local))

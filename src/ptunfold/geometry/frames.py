@@ -342,6 +342,6 @@ def _within_spans(
         # One Newton step to orthonormality; what it corrects is of the size of rounding.
         overlaps = bases.transpose(0, 2, 1) @ bases
         bases = bases @ (1.5 * np.eye(overlaps.shape[1]) - 0.5 * overlaps)
-    # Squares lose digits where a neighbourhood is far longer than wide.
-    values[~is_found | (values[:, -1] < 1e-2 * values[:, 0])] = np.nan
+    # Squares lose digits where a neighbourhood is far longer than wide, or only copies of a point.
+    values[~is_found | (values[:, -1] <= 1e-2 * values[:, 0])] = np.nan
     return values, bases

@@ -25,7 +25,11 @@ def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
     >>> [file.name for file in folder.iterdir()]
     ['a.txt']
     """
+    if not isinstance(path, str | os.PathLike):
+        raise TypeError(f"path={path!r} is not the name of a file; pass one")
     path = Path(path)
+    if path.is_dir():
+        raise ValueError(f"{path} is a folder; pass the name of a file in it")
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent}; make it, or choose another place")
     # The same ending, which many writers go by.

@@ -144,11 +144,12 @@ def _matrix_of_neighbors(lists: tuple[Any, ...], n_points: int) -> sparse.csr_ar
         or arrays[0].shape != arrays[1].shape
         or len(arrays[0]) != n_points
         or arrays[0].dtype.kind not in "iu"
+        or arrays[1].dtype.kind not in "fiu"
     ):
         shapes = ", ".join(f"{array.shape} {array.dtype}" for array in arrays)
         raise ValueError(
             f"graph is a tuple of {len(arrays)} arrays ({shapes}); pass (indices, distances), both "
-            f"of shape ({n_points}, k), the indices whole numbers"
+            f"of shape ({n_points}, k), the indices whole numbers and the distances numbers"
         )
     indices, distances = arrays
     rows = np.arange(n_points)[:, None]

@@ -12,6 +12,8 @@ from sklearn.utils.validation import validate_data
 from ptunfold.caller import warn
 from ptunfold.types import FloatArray, kernel_ready
 
+_REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
+
 
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
     """Return the points as a finite float32 or float64 array of shape (n_points, n_features).
@@ -37,24 +39,28 @@ def check_points(X: Any, estimator: Any = None) -> FloatArray:
     return points
 
 
-def check_new_points(X: Any, estimator: Any) -> FloatArray:
-    """Return points for a fitted estimator: as many features, in the same order, finite."""
+def check_new_points(X: Any, estimator: Any, around: FloatArray) -> FloatArray:
+    """Return points for a fitted estimator: as many features, in the same order, finite.
+
+    ``around`` is one of the fitted points, (n_features,).
+    """
     points = _as_array(X, estimator, reset=False)
     _check_finite(points)
-    _check_size(points, "X", estimator.embedding_.dtype)
+    _check_size(points, "X", estimator.embedding_.dtype, around)
     return points
 
 
-def check_places(Z: Any, n_components: int, dtype: Any) -> FloatArray:
+def check_places(Z: Any, embedding: FloatArray) -> FloatArray:
     """Return points of an embedding, (n_places, n_components)."""
-    places = _as_array(Z)
+    n_components = embedding.shape[1]
+    places = _as_array(Z, name="Z")
     if places.shape[1] != n_components:
         raise ValueError(
             f"Z has {places.shape[1]} columns, but the embedding has {n_components}; pass points "
             "of the embedding, one a row"
         )
     _check_finite(places, "Z")
-    _check_size(places, "Z", dtype)
+    _check_size(places, "Z", embedding.dtype, reach=float(np.nanmax(np.abs(embedding))))
     return places
 
 
@@ -85,43 +91,61 @@ def as_points(points: Any) -> FloatArray:
     return check_points(points)
 
 
-def _as_array(X: Any, estimator: Any = None, *, reset: bool = True) -> FloatArray:
+def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = "X") -> FloatArray:
     """Return a float32 or float64 array (n_points, n_features) of whatever scikit-learn takes."""
     if hasattr(X, "obsm") and hasattr(X, "X"):
         raise TypeError(
-            f"X is an {type(X).__name__}, but an array of points is needed: pass "
+            f"{name} is an {type(X).__name__}, but an array of points is needed: pass "
             'adata.obsm["X_pca"], or adata.X as a dense array'
         )
     if sparse.issparse(X):
         raise TypeError(
-            "X is a sparse matrix, but tangent frames need dense points: pass X.toarray(), "
-            "or reduce the points first, for example with sklearn.decomposition.TruncatedSVD"
+            f"{name} is a sparse matrix, but tangent frames need dense points: pass "
+            f"{name}.toarray(), or reduce the points first, for example with "
+            "sklearn.decomposition.TruncatedSVD"
         )
-    refuse_mask(X, "X")
-    ndim = _number_of_dimensions(X)
-    if ndim != 2:
+    refuse_mask(X, name)
+    X = _with_shape(X, name)
+    shape = tuple(X.shape)
+    for count, what, remedy in zip(
+        shape, ("sample", "feature"), ("one row a point", "one column a feature"), strict=False
+    ):
+        if count == 0:
+            raise ValueError(
+                f"{name} has 0 {what}(s) (shape={shape}) while a minimum of 1 is required; pass "
+                f"{remedy}"
+            )
+    if len(shape) != 2:
         raise ValueError(
-            f"X has {ndim} dimension(s), but one row a point is needed: Reshape your data, for "
-            "example X.reshape(len(X), -1), or X.reshape(1, -1) if it is a single point"
+            f"{name} has {len(shape)} dimension(s), but one row a point is needed: Reshape your "
+            f"data, for example {name}.reshape(len({name}), -1), or {name}.reshape(1, -1) if it "
+            "is a single point"
         )
-    if getattr(getattr(X, "dtype", None), "kind", None) == "c":
-        raise ValueError(
-            "Complex data not supported: pass real and imaginary parts as columns of their own, "
-            "for example numpy.hstack((X.real, X.imag))"
-        )
+    _check_values(X, name)
     options = {"dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
     try:
         points = (
-            check_array(X, input_name="X", **options)
+            check_array(X, input_name=name, **options)
             if estimator is None
             else validate_data(estimator, X, reset=reset, **options)
         )
-    except ValueError as error:
-        if "could not convert string" in str(error) or "bytes/strings" in str(error):
-            raise ValueError(
-                f"X holds text ({error}); encode the text columns as numbers or leave them out"
+    except (ValueError, TypeError) as error:
+        said = str(error)
+        if "feature names should match" in said:  # scikit-learn's words, which others look for
+            raise ValueError(f"{said}Pass X[model.feature_names_in_]") from error
+        if "is expecting" in said:
+            raise ValueError(f"{said.rstrip('.')}; pass the features of the fit") from error
+        if "Feature names are only supported" in said:
+            raise TypeError(
+                "the names of X's columns are of several types; make them all strings, with "
+                "X.columns = X.columns.astype(str)"
             ) from error
-        raise
+        if "complex" in said:
+            raise _no_complex_numbers(name) from error
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"{name} holds values that are no numbers ({_one_sentence(said)}); {_REMEDY_FOR_TEXT}"
+        ) from error
     return kernel_ready(points, points.dtype)
 
 
@@ -136,15 +160,58 @@ def refuse_mask(values: Any, name: str) -> None:
         )
 
 
-def _number_of_dimensions(X: Any) -> int:
-    if hasattr(X, "shape"):
-        return len(X.shape)
-    try:
-        return np.asarray(X).ndim
-    except ValueError as error:
+def _check_values(X: Any, name: str) -> None:
+    """Refuse values that would lose their meaning without a word."""
+    kind = getattr(getattr(X, "dtype", None), "kind", None)
+    if kind in ("U", "S") or (kind == "O" and _has_text(X.ravel())):
+        raise ValueError(f"{name} holds text; {_REMEDY_FOR_TEXT}")
+    for column, dtype in zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False):
+        words = str(dtype).lower()
+        if words.startswith(("str", "utf8")) or (words == "object" and _has_text(X[column])):
+            raise ValueError(f"{name} holds text in its column {column!r}; {_REMEDY_FOR_TEXT}")
+    if kind == "c":
+        raise _no_complex_numbers(name)
+    if kind in ("M", "m"):
         raise ValueError(
-            "the rows of X have different lengths; pass one row a point, each with all features"
-        ) from error
+            f"{name} holds dates or spans of time; pass them as numbers in a unit of your choice, "
+            f"for example {name}.astype('int64')"
+        )
+
+
+def _no_complex_numbers(name: str) -> ValueError:
+    return ValueError(
+        "Complex data not supported: pass real and imaginary parts as columns of their own, "
+        f"for example numpy.hstack(({name}.real, {name}.imag))"
+    )
+
+
+def _one_sentence(said: str) -> str:
+    """Shorten what a library says to its first sentence."""
+    first = said.strip().splitlines()[0] if said.strip() else "they could not be read"
+    return first.split(". ")[0].rstrip(".")[:150]
+
+
+def _has_text(values: Any) -> bool:
+    return any(isinstance(value, str | bytes) for value in values)
+
+
+def _with_shape(X: Any, name: str) -> Any:
+    """Return an array or a data frame; lists become arrays."""
+    if not hasattr(X, "shape"):
+        kind = type(X).__name__
+        try:
+            X = np.asarray(X)
+        except ValueError as error:
+            raise ValueError(
+                f"the rows of {name} have different lengths; pass one row a point, each with all "
+                "features"
+            ) from error
+        if X.ndim == 0:
+            raise ValueError(
+                f"{name} has 0 dimension(s), being a {kind}, but one row a point is needed: pass "
+                "an array, a data frame or a list of rows"
+            )
+    return X
 
 
 def _check_finite(points: FloatArray, name: str = "X") -> None:
@@ -173,10 +240,20 @@ def _check_extent(points: FloatArray) -> None:
         )
 
 
-def _check_size(points: FloatArray, name: str, dtype: Any) -> None:
-    """Refuse points so far away that squared distances overflow."""
+def _check_size(
+    points: FloatArray,
+    name: str,
+    dtype: Any,
+    around: FloatArray | None = None,
+    reach: float = 0.0,
+) -> None:
+    """Refuse points so far away that squared distances overflow; what was fitted did not."""
+    limit = max(1e15 if dtype == np.float32 else 1e60, reach)
     largest = float(np.abs(points).max()) if points.size else 0.0
-    if largest > (1e15 if dtype == np.float32 else 1e60):
+    if largest > limit and around is not None:  # far from 0, but perhaps all of them are
+        with np.errstate(over="ignore"):
+            largest = float(np.abs(points - around).max())
+    if largest > limit:
         raise ValueError(
             f"{name} has a value of size {largest:.3g}, too large for squares in {dtype}; check "
             "its units, which must be those of the fitted data"

@@ -6,7 +6,6 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
-from sklearn.utils import check_random_state
 
 from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
 from ptunfold.validation.graphs import (
@@ -29,6 +28,7 @@ from ptunfold.validation.values import (
     check_coherence,
     check_count,
     check_n_jobs,
+    check_seed,
     check_sources,
     n_coefficients,
 )
@@ -72,8 +72,11 @@ def check_settings(
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
     check_choice("tangent", tangent, ("auto", *TANGENTS))
-    if prune is not None:
-        check_choice("prune", prune, PRUNES)
+    if prune is not None and not (isinstance(prune, str) and prune in PRUNES):
+        raise ValueError(f'prune={prune!r} is not known; pass "auto", "shortcuts", or None')
+    check_count("tangent_neighbors", tangent_neighbors, or_auto=True)
+    if _is_kind(graph, "knn") or _is_kind(graph, "mutual"):
+        check_count("n_neighbors", n_neighbors, or_auto=True)
     is_count = isinstance(denoise, Integral) and not isinstance(denoise, bool) and denoise >= 0
     if not is_count and not _is_auto(denoise):
         raise ValueError(
@@ -88,10 +91,9 @@ def check_settings(
     n_tangent = n_points - 1 if _is_auto(tangent_neighbors) else tangent_neighbors
     if tangent in SURFACES:
         is_open = _is_auto(tangent_neighbors)
-        name = "the number of other points," if is_open else "tangent_neighbors"
-        _check_surface(name, n_tangent, intrinsic_dim)
+        _check_surface("points" if is_open else "tangent_neighbors", n_tangent, intrinsic_dim)
     if is_count and denoise:
-        _check_surface("the number of other points,", n_points - 1, intrinsic_dim)
+        _check_surface("points", n_points - 1, intrinsic_dim)
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
     n_wide, may_thin = 0, False
     if _is_auto(n_neighbors):
@@ -166,8 +168,9 @@ def check_tangent_sizes(
 def _check_surface(name: str, n_neighbors: int, dim: int) -> None:
     n_least = 2 * n_coefficients(dim) - 1
     if isinstance(n_neighbors, Integral) and n_neighbors < n_least:
+        found = f"{n_neighbors} other points" if name == "points" else f"{name}={n_neighbors}"
         raise ValueError(
-            f"{name} {n_neighbors} cannot determine a quadratic surface of {dim} dimensions; "
+            f"{found} cannot determine a quadratic surface of {dim} dimensions; "
             f'{n_least} are needed, better twice as many, or tangent="pca" and denoise=0'
         )
 
@@ -180,7 +183,7 @@ def check_landmarks(
     Parameters are those of :class:`ptunfold.PTU`.
     """
     check_choice("landmarks", landmarks, LANDMARKS)
-    rng = check_random_state(random_state)
+    rng = check_seed(random_state)
     if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
         return n_landmarks
     chosen = None
@@ -188,7 +191,7 @@ def check_landmarks(
         count = int(n_landmarks)
     elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) < 1:
         count = max(round(float(n_landmarks) * n_points), n_components + 1)
-    elif not isinstance(n_landmarks, str | Real) and np.ndim(n_landmarks) == 1:
+    elif hasattr(n_landmarks, "__len__") and not isinstance(n_landmarks, str):
         chosen = np.unique(check_sources(n_landmarks, n_points, "n_landmarks"))
         count = len(chosen)
     else:

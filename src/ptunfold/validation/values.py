@@ -7,6 +7,8 @@ from numbers import Integral, Real
 from typing import Any
 
 import numpy as np
+from sklearn.exceptions import NotFittedError
+from sklearn.utils import check_random_state
 
 from ptunfold.types import IntArray
 
@@ -29,10 +31,13 @@ def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
         raise ValueError(f"{name}={value!r} is not known; choose one of {known}")
 
 
-def check_count(name: str, value: Any) -> None:
-    """Check that a parameter is a positive whole number."""
+def check_count(name: str, value: Any, *, or_auto: bool = False) -> None:
+    """Check that a parameter is a positive whole number, or perhaps "auto"."""
+    if or_auto and isinstance(value, str) and value == "auto":
+        return
     if not isinstance(value, Integral) or isinstance(value, bool) or value < 1:
-        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more")
+        auto = ', or "auto"' if or_auto else ""
+        raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more{auto}")
 
 
 def check_coherence(coherence: Any) -> None:
@@ -54,15 +59,45 @@ def check_index(index: Any, n_points: int) -> int:
     return int(index) % n_points
 
 
+def check_flag(name: str, value: Any) -> None:
+    """Check that something is true or false."""
+    if not isinstance(value, bool | np.bool_):
+        raise ValueError(f"{name}={value!r} is neither True nor False; pass one of them")
+
+
+def check_is_fitted(estimator: Any) -> None:
+    """Check that there is something to answer from."""
+    if not estimator.__sklearn_is_fitted__():
+        name = type(estimator).__name__
+        raise NotFittedError(f"this {name} is not fitted yet; call {name}.fit(X) first")
+
+
+def check_seed(random_state: Any) -> np.random.RandomState:
+    """Return a generator of random numbers."""
+    try:
+        return check_random_state(random_state)
+    except ValueError as error:
+        raise ValueError(
+            f"random_state={random_state!r} is no seed; pass a whole number from 0 to 2**32 - 1, a "
+            "numpy.random.RandomState, or None"
+        ) from error
+
+
 def check_sources(sources: Any, n_points: int, name: str = "sources") -> IntArray:
     """Return a list of points as an array of indices."""
-    sources = np.asarray(sources)
+    try:
+        sources = np.asarray(sources)
+    except ValueError as error:
+        raise ValueError(
+            f"{name} is a list of lists of different lengths; pass a 1-D list of point indices"
+        ) from error
     if sources.dtype == bool and sources.shape == (n_points,):
         sources = np.flatnonzero(sources)
     if sources.ndim != 1 or (len(sources) and sources.dtype.kind not in "iu"):
         raise ValueError(
-            f"{name} must be a 1-D list of point indices (or a mask with one entry a point), "
-            f"found an array of shape {sources.shape} and type {sources.dtype}"
+            f"{name} must be a 1-D list of point indices (or a mask with one entry a point), but "
+            f"has shape {sources.shape} and type {sources.dtype}; pass whole numbers below "
+            f"{n_points}"
         )
     return np.array([check_index(index, n_points) for index in sources.tolist()], dtype=np.int64)
 

@@ -1,0 +1,11 @@
+"""Profiles of hypothesis: a fixed sample in every run, and `make fuzz` for thousands of cases."""
+
+from hypothesis import HealthCheck, settings
+
+_COMMON = {
+    "deadline": None,  # the first fit compiles
+    "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],
+}
+settings.register_profile("sample", max_examples=60, derandomize=True, database=None, **_COMMON)
+settings.register_profile("fuzz", max_examples=5000, print_blob=True, **_COMMON)
+settings.load_profile("sample")

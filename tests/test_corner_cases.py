@@ -1,0 +1,115 @@
+"""Cases that once failed, found by drawing whole fits; each as small as it could be made."""
+
+import numpy as np
+import pytest
+from scipy import sparse
+from scipy.sparse.linalg import ArpackNoConvergence
+
+from ptunfold import PTU, additive_constant, estimate_dimension, geodesic_distances
+from tests.drawn import OWN_GRAPHS, Recipe
+from tests.sentences import quiet
+from tests.test_properties import agree, in_general_position
+
+
+def drawn(kind, n_points, n_features, seed, **more):
+    plain = {"constant": None, "are_copied": False, "shift": 0.0, "power": 0}
+    return Recipe(kind, n_points, n_features, seed, **{**plain, **more})
+
+
+@pytest.mark.parametrize("form", [np.float64, np.float32])
+def test_two_places_are_a_line(form):
+    """Nothing is there to compare distances with: LAPACK printed, and gave up."""
+    points = np.repeat([[0.0, 0, 0], [1, 2, 3]], 5, axis=0).astype(form)
+    with quiet():
+        model = PTU(intrinsic_dim="auto").fit(points)
+    assert estimate_dimension(points).consensus == 1
+    assert model.frames_.intrinsic_dim == 1
+    np.testing.assert_allclose(np.ptp(model.embedding_[:, 0]), np.sqrt(14), rtol=1e-6)
+
+
+@pytest.mark.parametrize("disconnected", ["bridge", "separate"])
+def test_neighbourhoods_of_copies_in_many_dimensions(disconnected):
+    """Their planes were of no length, and distances of none either: divisions by zero."""
+    points = np.repeat(np.random.default_rng(0).normal(size=(4, 78)), 30, axis=0)
+    with quiet():
+        model = PTU(1, graph="radius", radius=0.1, disconnected=disconnected).fit(points)
+    assert np.isfinite(model.embedding_).all()
+    planes = model.frames_.vectors
+    np.testing.assert_allclose(np.linalg.norm(planes, axis=1), 1)
+
+
+def test_points_far_from_the_origin_can_be_transformed():
+    """They were fitted, because they are not too far apart, and then refused."""
+    points = (np.random.default_rng(0).random((40, 3)) + 1e12) * 1e58
+    model = PTU().fit(points)
+    np.testing.assert_array_equal(model.transform(points), model.embedding_)
+    with pytest.raises(ValueError, match="too large for squares"):
+        model.transform(points * 1e10)
+
+
+def ring(n_points=60):
+    along = np.abs(np.subtract.outer(np.arange(n_points), np.arange(n_points)))
+    return np.minimum(along, n_points - along).astype(float)
+
+
+def test_the_constant_where_arpack_gives_up(monkeypatch):
+    """As it did on a ring with copies; after which draws, nobody knows."""
+
+    def give_up(*args, **options):
+        raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
+
+    expected = additive_constant(ring())
+    monkeypatch.setattr("ptunfold.embedding.variants.eigs", give_up)
+    assert additive_constant(ring()) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize("unit", [1e-50, 1.0, 1e50])
+def test_the_constant_has_the_unit_of_the_distances(unit):
+    assert additive_constant(ring() * unit) == pytest.approx(additive_constant(ring()) * unit)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+def test_the_constant_is_the_same_each_time():
+    """ARPACK drew from the operating system where it was stuck."""
+    points = drawn("sheet", 60, 67, 9347, shift=1e12).points()
+    none = sparse.csr_array((60, 60))
+    distances = geodesic_distances(points, graph=none, tangent_neighbors=8, coherence=0.999)
+    assert len({additive_constant(distances) for _ in range(5)}) == 1
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+def test_places_of_an_embedding_at_the_limit_go_back():
+    """Unrolled, a sheet in single precision is larger than points may be."""
+    points = drawn("sheet", 60, 80, 63385, power=15).points()
+    graph = OWN_GRAPHS["lists"](points, 1)
+    model = PTU().fit(points.astype(np.float32), graph=graph)
+    assert np.abs(model.embedding_).max() > 1e15
+    assert np.isfinite(model.inverse_transform(model.embedding_)).all()
+
+
+def test_the_way_back_where_points_share_a_place():
+    """The way to the next place was 0, and a division by next to nothing overflowed."""
+    points = drawn("hub", 130, 27, 2096, are_copied=True, power=59).points()
+    model = PTU(1, n_landmarks=12, prune=None, tangent="quadratic", tangent_center="point")
+    with quiet():
+        places = model.fit_transform(points)
+        back = model.inverse_transform(places)
+    assert np.isfinite(back).all()
+
+
+def test_eigenvalues_that_lapack_loses():
+    """Of many that are equal it found none, and said nothing."""
+    points = np.concatenate((np.zeros((1, 71)), np.eye(71)[:70]))
+    with quiet():
+        model = PTU(tangent="smooth").fit(points)
+    assert model.embedding_.shape == (71, 2)
+    assert (model.eigenvalues_ > 0).all()
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has", "ignore:the tangent planes explain")
+def test_two_points_beyond_a_crease_have_no_plane_of_their_own():
+    """Rounding chose among the planes that hold both, and distances turned with the points."""
+    points = in_general_position(97, 5, 5940, is_sheet=False)
+    turn = np.linalg.qr(np.random.default_rng(0).normal(size=(5, 5)))[0]
+    models = [PTU(4, graph="mutual").fit(given) for given in (points, points @ turn)]
+    agree(models[1].distances(), models[0].distances())
