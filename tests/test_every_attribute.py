@@ -2,6 +2,7 @@
 
 import inspect
 import tempfile
+import warnings
 from pathlib import Path
 
 import numpy as np
@@ -133,6 +134,7 @@ def fitted(points, parameters, folder):
 def fitted_by_workers(points, parameters):
     distributed = pytest.importorskip("distributed")
     with (
+        warnings.catch_warnings(action="ignore"),  # of ports that are in use
         distributed.LocalCluster(
             n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
         ) as cluster,

@@ -185,7 +185,7 @@ def test_a_graph_of_ones_own_is_kept_unless_asked():
 
 def test_wrong_value():
     with pytest.raises(
-        ValueError, match='prune=\'all\' is not known; choose one of "auto", "shortcuts"'
+        ValueError, match='prune=\'all\' is not known; pass "auto", "shortcuts", or None'
     ):
         PTU(prune="all").fit(s_with_hole(100).points)
 
