@@ -172,9 +172,10 @@ def lay_connection(
     progress : bool
         Show a progress bar for each long stage.
     """
-    if settings.denoise < 0:
-        points = leading_coordinates(points, settings.intrinsic_dim)
-    points = span_coordinates(points)
+    with single_threaded_blas():
+        if settings.denoise < 0:
+            points = leading_coordinates(points, settings.intrinsic_dim)
+        points = span_coordinates(points)
     order = spatial_order(points) if is_ordered and len(points) > MOST_UNORDERED else None
     if order is not None:
         points = points[order]

@@ -288,11 +288,9 @@ def principal_directions(
 
 def _leading(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     """Return singular values (n_nodes, d) and directions (n_nodes, n_features, d)."""
-    n_members, n_features = offsets.shape[1:]
     # The quickest first; each marks by NaN what it leaves to the next.
     values, bases = _by_iteration(offsets, dim)
-    slower = [_by_gram_matrix, _by_svd] if n_features > 2 * n_members else [_by_svd]
-    for solve in slower:
+    for solve in (_by_products, _by_svd):
         left = np.flatnonzero(np.isnan(values[:, 0]))
         if len(left):
             values[left], bases[left] = solve(offsets[left], dim)
@@ -306,18 +304,24 @@ def _by_svd(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     return values[:, :dim], directions[:, :dim].transpose(0, 2, 1)
 
 
-def _by_gram_matrix(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Do the same by the small matrices of inner products, quicker in many dimensions."""
-    products = offsets @ offsets.transpose(0, 2, 1)
+def _by_products(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Do the same by the smaller of the two matrices of products, several times as quick."""
+    by_features, products = _smaller_products(offsets)
     spans = np.linalg.eigh(products)[1][:, :, -dim:]
-    return _within_spans(offsets, products, spans, np.ones(len(spans), dtype=bool))
+    is_found = np.ones(len(spans), dtype=bool)
+    return _within_spans(None if by_features else offsets, products, spans, is_found)
+
+
+def _smaller_products(offsets: FloatArray) -> tuple[bool, FloatArray]:
+    """Return the matrices of products of features, or else of neighbours, and which they are."""
+    across = offsets.transpose(0, 2, 1)
+    by_features = offsets.shape[2] <= offsets.shape[1]
+    return by_features, across @ offsets if by_features else offsets @ across
 
 
 def _by_iteration(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     """Do the same by iteration on the smaller of the two matrices of products."""
-    across = offsets.transpose(0, 2, 1)
-    by_features = offsets.shape[2] <= offsets.shape[1]
-    products = across @ offsets if by_features else offsets @ across
+    by_features, products = _smaller_products(offsets)
     spans = np.empty((len(offsets), dim, products.shape[1]))
     is_found = np.empty(len(offsets), dtype=bool)
     leading_subspaces(products, spans, is_found)
