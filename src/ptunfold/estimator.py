@@ -262,6 +262,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self : PTU
             Fitted.
         """
+        before = self.__dict__.copy()
+        try:
+            self._fit(X, graph)
+        except BaseException:  # of Ctrl-C too
+            self.__dict__ = before
+            raise
+        return self
+
+    def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
@@ -318,7 +327,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         # As they were given, where the geometry has them in coordinates of their span.
         self._points = points if points.shape[1] > geometry.points.shape[1] else None
         self._made: dict[str, Any] = {}
-        return self
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
         """Embed the points and return their coordinates.

@@ -9,7 +9,7 @@ from joblib import effective_n_jobs
 
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, exact_search
+from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
 from ptunfold.threads import cut, run_blocks
@@ -119,11 +119,11 @@ class Extension:
     def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
-        gaps, found = self.around.tree.query(queries, workers=effective_n_jobs(n_jobs))
+        gaps, found = (near[:, 0] for near in query_tree(self.around.tree, queries, 1, n_jobs))
         nearest = self.embedded[found]
         if self.n_around:
             smooth = self.around.predict(queries, self.n_around, n_jobs=n_jobs)
-            ways, _ = self.around.tree.query(self.coordinates[nearest], 2)
+            ways, _ = query_tree(self.around.tree, self.coordinates[nearest], 2, n_jobs)
             reach = np.maximum(_OWN_SAY * ways[:, 1], np.finfo(np.float64).tiny)
             own = np.clip(1 - gaps / reach, 0, 1)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth

@@ -31,6 +31,10 @@ _LEAST_RECALL = 0.99
 _ROWS_TOGETHER = 1 << 17
 _EDGES_TOGETHER = 1 << 17
 _CHUNK_VALUES = 1 << 20
+# Queries of a block, which Ctrl-C has to wait for.
+_VALUES_TOGETHER = 1 << 30
+_FEWEST_QUERIES = 64
+_MOST_QUERIES = 2048
 
 
 def neighbor_lists(
@@ -202,10 +206,30 @@ def _tree_search(points: FloatArray, n_jobs: int) -> Search:
     tree = _tree(points)
 
     def search(queries: FloatArray, n_nearest: int) -> IntArray:
-        _, found = tree.query(queries, n_nearest, workers=n_jobs)
-        return found.reshape(-1, n_nearest)
+        return query_tree(tree, queries, n_nearest, n_jobs)[1]
 
     return search
+
+
+def query_tree(
+    tree: cKDTree, queries: FloatArray, n_nearest: int, n_jobs: int | None = None
+) -> tuple[FloatArray, IntArray]:
+    """Find the points of a tree nearest to each query: distances and indices, both (n, n_nearest).
+
+    Not by SciPy's own threads, which after Ctrl-C go on with arrays that are no longer there.
+    """
+    distances = np.empty((len(queries), n_nearest))
+    found = np.empty((len(queries), n_nearest), dtype=np.int64)
+
+    def handle(block: slice) -> None:
+        near = tree.query(queries[block], n_nearest)
+        shape = found[block].shape
+        distances[block], found[block] = near[0].reshape(shape), near[1].reshape(shape)
+
+    # At worst a query looks at all points.
+    size = min(max(_VALUES_TOGETHER // max(tree.n * tree.m, 1), _FEWEST_QUERIES), _MOST_QUERIES)
+    run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+    return distances, found
 
 
 def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
