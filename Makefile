@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest explorer check-explorer paper bench accuracy real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -22,6 +22,9 @@ imports: $(VENV)/.dev
 
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
+
+fuzz: $(VENV)/.dev  ## Ctrl-C at random moments: nothing is left, and the next fit is right
+	$(BIN)/python tests/fuzz/interrupts.py 50
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
 	cd explorer && npm run --silent build

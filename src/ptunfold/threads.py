@@ -134,6 +134,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             raise
         finally:
             for thread in started:
-                thread.join()
+                while thread.is_alive():
+                    thread.join(0.1)  # an interrupt that another thread has caught is heard then
     if failures:
         raise failures.pop(0)

@@ -16,6 +16,7 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, Placement
 
 _QUERIES_TOGETHER = 4096
+_POINTS_TOGETHER = 1 << 16
 _MOST_STRETCH = 1.25
 _NEAREST = 10
 _USUAL = 1.1  # times the farthest that fitted points are from the span of their coordinates
@@ -119,8 +120,8 @@ class Extension:
     def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
-        gaps, found = (near[:, 0] for near in query_tree(self.around.tree, queries, 1, n_jobs))
-        nearest = self.embedded[found]
+        ways, found = query_tree(self.around.tree, queries, 1, n_jobs)
+        gaps, nearest = ways[:, 0], self.embedded[found[:, 0]]
         if self.n_around:
             smooth = self.around.predict(queries, self.n_around, n_jobs=n_jobs)
             ways, _ = query_tree(self.around.tree, self.coordinates[nearest], 2, n_jobs)
@@ -263,7 +264,10 @@ def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
     between = is_first[graph.tails] & is_first[graph.indices] & (lengths > 0)
     edges = np.flatnonzero(between)
     # The median of each point's edges: sorted by (point, length), the middle one.
-    order = edges[np.lexsort((lengths[edges], graph.tails[edges]))]
+    # Some points at a time, which Ctrl-C has to wait for.
+    firsts = range(0, graph.n_points + _POINTS_TOGETHER, _POINTS_TOGETHER)
+    parts = np.split(edges, np.searchsorted(graph.tails[edges], firsts))
+    order = np.concatenate([part[np.lexsort((lengths[part], graph.tails[part]))] for part in parts])
     degrees = np.bincount(graph.tails[order], minlength=graph.n_points)
     starts = np.cumsum(degrees) - degrees
     middle = np.minimum(starts + degrees // 2, max(len(order) - 1, 0))
