@@ -134,6 +134,7 @@ class Process:
     """The victim, seen from outside."""
 
     def __init__(self, folder: Path) -> None:
+        folder.mkdir()
         self.process = subprocess.Popen(
             [sys.executable, __file__, "--victim", str(folder)],
             stdin=subprocess.PIPE,
@@ -228,7 +229,6 @@ def run(n_moments: int, seed: int = 0) -> Counter[str]:
     slowest: dict[str, float] = {}
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        (folder / "victim").mkdir()
         victim = Process(folder / "victim")
         takes = interrupt_command(folder / "whole", None)[1] if n_moments > len(ACTIONS) else 5.0
         for moment in range(n_moments):
@@ -241,7 +241,7 @@ def run(n_moments: int, seed: int = 0) -> Counter[str]:
                 wrong, seconds = victim.interrupt(action, rng.uniform(0, 1))
                 if victim.process.poll() is not None:
                     victim.close()
-                    victim = Process(folder / "victim")
+                    victim = Process(folder / f"victim-{moment}")
             if seconds > SECONDS:
                 wrong.append(f"took {seconds:.1f} s to end")
             slowest[action] = max(slowest.get(action, 0), seconds)
