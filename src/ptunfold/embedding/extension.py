@@ -244,16 +244,25 @@ class Extension:
         moments = np.empty((n_points, dim, dim))
         products = np.empty((n_points, dim, n_components))
         local_moments(self.indptr, self.indices, steps, coordinates, moments, products)
-        traces = np.trace(moments, axis1=1, axis2=2)
-        # A little bent towards 0 where the neighbours leave directions open.
-        bend = np.where(traces > 0, 1e-9 * traces, 1)
-        fitted = np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
-        left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
-        # A coordinate that is 0 everywhere has no direction.
-        is_used = values > 1e-6
-        values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
-        inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
-        return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
+        maps, inverses = (np.empty((n_points, n_components, dim)) for _ in range(2))
+        for block in cut(n_points, _POINTS_TOGETHER):
+            maps[block], inverses[block] = _fit_map(moments[block], products[block])
+        return maps, inverses
+
+
+def _fit_map(moments: FloatArray, products: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fit maps and inverse maps to sums of products over the neighbours."""
+    traces = np.trace(moments, axis1=1, axis2=2)
+    # A little bent towards 0 where the neighbours leave directions open.
+    bend = np.where(traces > 0, 1e-9 * traces, 1)
+    eye = np.eye(moments.shape[1])
+    fitted = np.linalg.solve(moments + bend[:, None, None] * eye, products)
+    left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
+    # A coordinate that is 0 everywhere has no direction.
+    is_used = values > 1e-6
+    values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
+    inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
+    return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
 
 
 def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
