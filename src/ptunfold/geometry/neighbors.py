@@ -37,7 +37,7 @@ _PRODUCTS_TOGETHER = 1 << 34
 # For each core: with fewer, scikit-learn's brute force takes half as long again.
 _QUICK_QUERIES = 1280
 _FEWEST_QUERIES = 64
-_MOST_QUERIES = 2048
+_MOST_QUERIES = 1024
 
 
 def neighbor_lists(
