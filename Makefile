@@ -23,9 +23,10 @@ imports: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
 
-fuzz: $(VENV)/.dev  ## whole fits of points of every kind, and damaged models, by the thousand
+fuzz: $(VENV)/.dev  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
+	$(BIN)/python tests/fuzz/interrupts.py 50
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
 	cd explorer && npm run --silent build

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import FIRST_EXCEPTION, ThreadPoolExecutor, wait
 from contextlib import contextmanager
 from functools import cache
-from threading import Lock
+from threading import Lock, Thread
 from typing import Any
 
 from joblib import cpu_count
 from joblib import effective_n_jobs as asked_n_jobs
 from threadpoolctl import ThreadpoolController
 
+from ptunfold.interrupts import held_interrupts
 from ptunfold.progress import stage
 
 # More threads than this for each core only wait for each other, and each asks for its memory.
@@ -43,19 +44,22 @@ def single_threaded_blas() -> Iterator[None]:
     which takes the processor from whatever comes next. The library has one setting for all
     threads of a process: the first one to come changes it, the last one to go puts it back.
     """
-    with _lock:
-        _take_control()
-        _limits.append(_blas().limit(limits=1))
+    is_inside = False
     try:
+        with held_interrupts(), _lock:
+            _take_control()
+            _limits.append(_blas().limit(limits=1))
+            is_inside = True
         yield
     finally:
-        with _lock:
-            first = _limits[0]  # it alone has seen the setting as it was
-            _limits.pop()
-            if not _limits:
-                _take_control()
-                first.restore_original_limits()
-                _take_control()
+        if is_inside:
+            with held_interrupts(), _lock:
+                first = _limits[0]  # it alone has seen the setting as it was
+                _limits.pop()
+                if not _limits:
+                    _take_control()
+                    first.restore_original_limits()
+                    _take_control()
 
 
 _lock = Lock()
@@ -118,13 +122,43 @@ def run_blocks(
             for block in blocks:
                 run(block)
             return
-        with ThreadPoolExecutor(n_threads) as pool:
-            futures = [pool.submit(run, block) for block in blocks]
-            try:
-                wait(futures, return_when=FIRST_EXCEPTION)
-            finally:
-                # After Ctrl-C or a failure only the blocks in flight are finished.
-                unfinished = [future for future in futures if future.cancel()]
-            for future in futures:
-                if future not in unfinished:
-                    future.result()
+        _run_on_threads(run, blocks, n_threads)
+
+
+def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_threads: int) -> None:
+    """Return, or raise, when no thread is left: after Ctrl-C the blocks in flight are finished.
+
+    Not by an executor: it loses a thread that is being started when Ctrl-C comes, and up to Python
+    3.12 a thread is taken for dead if Ctrl-C comes while it is waited for.
+    """
+    waiting = deque(blocks)
+    failures: list[BaseException] = []
+
+    def work() -> None:
+        try:
+            while True:
+                try:
+                    block = waiting.popleft()
+                except IndexError:
+                    return
+                run(block)
+        except BaseException as error:
+            failures.append(error)
+            waiting.clear()
+
+    threads = [Thread(target=work, name=f"ptunfold-{place}") for place in range(n_threads)]
+    started: list[Thread] = []
+    with held_interrupts(waiting.clear):
+        try:
+            for thread in threads:
+                thread.start()
+                started.append(thread)
+        except BaseException:  # there may be no more of them
+            waiting.clear()
+            raise
+        finally:
+            for thread in started:
+                while thread.is_alive():
+                    thread.join(0.1)  # an interrupt that another thread has caught is heard then
+    if failures:
+        raise failures.pop(0)

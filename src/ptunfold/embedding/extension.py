@@ -9,13 +9,14 @@ import numpy as np
 
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, exact_search
+from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
 from ptunfold.threads import cut, effective_n_jobs, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, Placement, kernel_ready
 
 _QUERIES_TOGETHER = 4096
+_POINTS_TOGETHER = 1 << 16
 _MOST_STRETCH = 1.25
 _NEAREST = 10
 _USUAL = 1.1  # times the farthest that fitted points are from the span of their coordinates
@@ -124,11 +125,11 @@ class Extension:
     def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
-        gaps, found = self.around.tree.query(queries, workers=effective_n_jobs(n_jobs))
-        nearest = self.embedded[found]
+        ways, found = query_tree(self.around.tree, queries, 1, n_jobs)
+        gaps, nearest = ways[:, 0], self.embedded[found[:, 0]]
         if self.n_around:
             smooth = self.around.predict(queries, self.n_around, n_jobs=n_jobs)
-            ways, _ = self.around.tree.query(self.coordinates[nearest], 2)
+            ways, _ = query_tree(self.around.tree, self.coordinates[nearest], 2, n_jobs)
             reach = np.maximum(_OWN_SAY * ways[:, 1], np.finfo(np.float64).tiny)
             own = 1 - (np.minimum(gaps, reach) / reach)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth
@@ -248,16 +249,25 @@ class Extension:
         moments = np.empty((n_points, dim, dim))
         products = np.empty((n_points, dim, n_components))
         local_moments(self.indptr, self.indices, steps, coordinates, moments, products)
-        traces = np.trace(moments, axis1=1, axis2=2)
-        # A little bent towards 0 where the neighbours leave directions open.
-        bend = np.where(traces > 0, 1e-9 * traces, 1)
-        fitted = np.linalg.solve(moments + bend[:, None, None] * np.eye(dim), products)
-        left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
-        # A coordinate that is 0 everywhere has no direction.
-        is_used = values > 1e-6
-        values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
-        inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
-        return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
+        maps, inverses = (np.empty((n_points, n_components, dim)) for _ in range(2))
+        for block in cut(n_points, _POINTS_TOGETHER):
+            maps[block], inverses[block] = _fit_map(moments[block], products[block])
+        return maps, inverses
+
+
+def _fit_map(moments: FloatArray, products: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Fit maps and inverse maps to sums of products over the neighbours."""
+    traces = np.trace(moments, axis1=1, axis2=2)
+    # A little bent towards 0 where the neighbours leave directions open.
+    bend = np.where(traces > 0, 1e-9 * traces, 1)
+    eye = np.eye(moments.shape[1])
+    fitted = np.linalg.solve(moments + bend[:, None, None] * eye, products)
+    left, values, right = np.linalg.svd(fitted.transpose(0, 2, 1), full_matrices=False)
+    # A coordinate that is 0 everywhere has no direction.
+    is_used = values > 1e-6
+    values = np.where(is_used, np.clip(values, 1 / _MOST_STRETCH, _MOST_STRETCH), 0)
+    inverse = np.where(is_used, 1 / np.where(is_used, values, 1), 0)
+    return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
 
 
 def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
@@ -268,7 +278,10 @@ def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
     between = is_first[graph.tails] & is_first[graph.indices] & (lengths > 0)
     edges = np.flatnonzero(between)
     # The median of each point's edges: sorted by (point, length), the middle one.
-    order = edges[np.lexsort((lengths[edges], graph.tails[edges]))]
+    # Some points at a time, which Ctrl-C has to wait for.
+    firsts = range(0, graph.n_points + _POINTS_TOGETHER, _POINTS_TOGETHER)
+    parts = np.split(edges, np.searchsorted(graph.tails[edges], firsts))
+    order = np.concatenate([part[np.lexsort((lengths[part], graph.tails[part]))] for part in parts])
     degrees = np.bincount(graph.tails[order], minlength=graph.n_points)
     starts = np.cumsum(degrees) - degrees
     middle = np.minimum(starts + degrees // 2, max(len(order) - 1, 0))

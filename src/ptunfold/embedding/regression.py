@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ptunfold.threads import cut, effective_n_jobs, run_blocks
+from ptunfold.geometry.neighbors import query_tree
+from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
 
 _NUMBERS_TOGETHER = 1 << 22
@@ -57,8 +58,7 @@ class LocalRegression:
             Number of threads, as in scikit-learn.
         """
         n_asked = n_neighbors + (left_out is not None)
-        distances, found = self.tree.query(queries, n_asked, workers=effective_n_jobs(n_jobs))
-        distances, found = distances.reshape(-1, n_asked), found.reshape(-1, n_asked)
+        distances, found = query_tree(self.tree, queries, n_asked, n_jobs)
         if left_out is not None:
             # Itself, or the farthest one where it is not among those found.
             is_it = found == left_out[:, None]

@@ -35,6 +35,13 @@ _EDGES_TOGETHER = 1 << 17
 _CHUNK_VALUES = 1 << 20
 _COMPILES = "the first search of a process compiles for up to a minute"
 _log = logging.getLogger("ptunfold")
+# Queries of a block, which Ctrl-C has to wait for.
+_VALUES_TOGETHER = 1 << 30
+_PRODUCTS_TOGETHER = 1 << 34
+# For each core: with fewer, scikit-learn's brute force takes half as long again.
+_QUICK_QUERIES = 1280
+_FEWEST_QUERIES = 64
+_MOST_QUERIES = 1024
 
 
 def neighbor_lists(
@@ -216,10 +223,30 @@ def _tree_search(points: FloatArray, n_jobs: int) -> Search:
     tree = _tree(points)
 
     def search(queries: FloatArray, n_nearest: int) -> IntArray:
-        _, found = tree.query(queries, n_nearest, workers=n_jobs)
-        return found.reshape(-1, n_nearest)
+        return query_tree(tree, queries, n_nearest, n_jobs)[1]
 
     return search
+
+
+def query_tree(
+    tree: cKDTree, queries: FloatArray, n_nearest: int, n_jobs: int | None = None
+) -> tuple[FloatArray, IntArray]:
+    """Find the points of a tree nearest to each query: distances and indices, both (n, n_nearest).
+
+    Not by SciPy's own threads, which after Ctrl-C go on with arrays that are no longer there.
+    """
+    distances = np.empty((len(queries), n_nearest))
+    found = np.empty((len(queries), n_nearest), dtype=np.int64)
+
+    def handle(block: slice) -> None:
+        near = tree.query(queries[block], n_nearest)
+        shape = found[block].shape
+        distances[block], found[block] = near[0].reshape(shape), near[1].reshape(shape)
+
+    # At worst a query looks at all points.
+    size = min(max(_VALUES_TOGETHER // max(tree.n * tree.m, 1), _FEWEST_QUERIES), _MOST_QUERIES)
+    run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+    return distances, found
 
 
 def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
@@ -234,7 +261,9 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
         from_center = queries - center
         # Some more than needed, measured again: the expansion rounds.
         n_found = min(n_nearest + _MOST_TIES, len(centred))
-        found = engine.kneighbors(from_center, n_found, return_distance=False)
+        found = np.empty((len(queries), n_found), dtype=np.int64)
+        for block in _brute_force_blocks(len(queries), centred.size):
+            found[block] = engine.kneighbors(from_center[block], n_found, return_distance=False)
         rounding = 1e3 * np.finfo(np.float64).eps * np.square(from_center).sum(axis=1)
         for block in cut(len(found), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
             offsets = centred[found[block]] - from_center[block, None]
@@ -248,6 +277,15 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
         return found[:, :n_nearest]
 
     return search
+
+
+def _brute_force_blocks(n_queries: int, n_values: int) -> list[slice]:
+    """Cut queries into blocks of about a second, which Ctrl-C has to wait for."""
+    size = max(_PRODUCTS_TOGETHER // max(n_values, 1), _FEWEST_QUERIES)
+    if _QUICK_QUERIES * n_values <= 2 * _PRODUCTS_TOGETHER:
+        size = max(size, _QUICK_QUERIES * cpu_count())
+    n_blocks = max(n_queries // size, 1)
+    return cut(n_queries, max(-(-n_queries // n_blocks), 1))
 
 
 def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -> IntArray:

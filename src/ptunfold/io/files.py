@@ -8,6 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from ptunfold.interrupts import held_interrupts
+
 
 @contextmanager
 def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
@@ -32,13 +34,17 @@ def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
         raise ValueError(f"{path} is a folder; pass the name of a file in it")
     if not path.parent.is_dir():
         raise ValueError(f"there is no folder {path.parent}; make it, or choose another place")
-    # The same ending, which many writers go by.
-    handle, name = tempfile.mkstemp(
-        dir=path.parent, prefix=f".{path.name.removesuffix(path.suffix)}-", suffix=path.suffix
-    )
-    os.close(handle)
-    part = Path(name)
+    part: Path | None = None
     try:
+        with held_interrupts():
+            # The same ending, which many writers go by.
+            handle, name = tempfile.mkstemp(
+                dir=path.parent,
+                prefix=f".{path.name.removesuffix(path.suffix)}-",
+                suffix=path.suffix,
+            )
+            os.close(handle)
+            part = Path(name)
         yield part
         part.chmod(0o666 & ~_umask())
         if is_durable:  # on the disk before it gets its name
@@ -46,7 +52,9 @@ def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
                 os.fsync(file.fileno())
         part.replace(path)
     finally:
-        part.unlink(missing_ok=True)
+        if part is not None:
+            with held_interrupts():
+                part.unlink(missing_ok=True)
 
 
 def _umask() -> int:

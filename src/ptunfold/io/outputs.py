@@ -11,6 +11,8 @@ from pathlib import Path
 from types import TracebackType
 from typing import Self
 
+from ptunfold.interrupts import held_interrupts
+
 
 class Outputs:
     """Files that are written beside their places and get their names when all are done.
@@ -58,24 +60,26 @@ class Outputs:
         if target.exists() and not self._force:
             raise ValueError(_is_there(path))
         try:
-            handle, name = _part_of(target)
+            with held_interrupts():
+                handle, name = _part_of(target)
+                os.close(handle)
+                os.unlink(name)
         except OSError as error:
             raise ValueError(
                 f"{path} cannot be written ({error.strerror}); choose another place"
             ) from error
-        os.close(handle)
-        os.unlink(name)
         self._targets[path] = target
 
     @contextmanager
     def writing(self, path: Path) -> Iterator[Path]:
         """Give a name to write one of the files to."""
         target = self._targets[path]
-        handle, name = _part_of(target)
-        os.close(handle)
-        self._parts[path] = Path(name)
+        with held_interrupts():
+            handle, name = _part_of(target)
+            os.close(handle)
+            self._parts[path] = Path(name)
         try:
-            yield Path(name)
+            yield self._parts[path]
         except OSError as error:
             raise OSError(
                 f"{path} could not be written ({error.strerror or error}), so nothing was; make "
@@ -91,12 +95,14 @@ class Outputs:
         error: BaseException | None,
         trace: TracebackType | None,
     ) -> None:
-        try:
-            if kind is None:
-                self._publish()
-        finally:
-            for part in self._parts.values():
-                part.unlink(missing_ok=True)
+        # Names are given, and parts put away, in one go.
+        with held_interrupts():
+            try:
+                if kind is None:
+                    self._publish()
+            finally:
+                for part in self._parts.values():
+                    part.unlink(missing_ok=True)
 
     def _publish(self) -> None:
         before: dict[Path, Path | None] = {}

@@ -1,0 +1,98 @@
+"""Ctrl-C: nothing is left, and nothing goes on."""
+
+import signal
+import sys
+import threading
+import time
+
+import pytest
+
+from ptunfold.interrupts import held_interrupts
+from ptunfold.threads import cut, run_blocks
+from tests.fuzz import interrupts
+
+on_linux = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
+
+
+@on_linux
+def test_any_moment_is_a_good_one():
+    # A sample of what `make fuzz` does.
+    assert interrupts.run(len(interrupts.ACTIONS)) == {"right": len(interrupts.ACTIONS)}
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_blocks_in_flight_are_finished_and_others_not_begun(n_jobs):
+    begun, ended = [], []
+
+    def work(block):
+        begun.append(block.start)
+        if block.start == 3:
+            signal.raise_signal(signal.SIGINT)
+        time.sleep(0.02)
+        ended.append(block.start)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(work, cut(1000, 1), n_jobs=n_jobs)
+    assert len(begun) < 20
+    assert len(begun) - len(ended) == (n_jobs == 1)  # in the main thread the block itself stops
+    assert threading.active_count() == 1 or not any(
+        thread.name.startswith("ptunfold") for thread in threading.enumerate()
+    )
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_a_second_interrupt_waits_too():
+    ended = []
+
+    def work(block):
+        for _ in range(2):
+            signal.raise_signal(signal.SIGINT)
+            time.sleep(0.05)
+        ended.append(block.start)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_blocks(work, cut(4, 1), n_jobs=2)
+    assert 1 <= len(ended) <= 2
+    assert not any(thread.name.startswith("ptunfold") for thread in threading.enumerate())
+
+
+def test_a_handler_that_raises_nothing_stops_nothing():
+    heard, done = [], []
+    before = signal.signal(signal.SIGINT, lambda *_: heard.append(1))
+    try:
+
+        def work(block):
+            if block.start == 1:
+                signal.raise_signal(signal.SIGINT)
+            time.sleep(0.01)
+            done.append(block.start)
+
+        run_blocks(work, cut(6, 1), n_jobs=2)
+    finally:
+        signal.signal(signal.SIGINT, before)
+    assert heard == [1]
+    assert sorted(done) == list(range(6))
+
+
+def test_a_failing_block_stops_the_others():
+    def work(block):
+        if block.start == 2:
+            raise ValueError("no")
+        time.sleep(0.01)
+
+    with pytest.raises(ValueError, match="no"):
+        run_blocks(work, cut(1000, 1), n_jobs=2)
+    assert not any(thread.name.startswith("ptunfold") for thread in threading.enumerate())
+
+
+def test_other_threads_are_never_interrupted_and_change_nothing():
+    seen = []
+
+    def body():
+        with held_interrupts():
+            seen.append(signal.getsignal(signal.SIGINT))
+
+    thread = threading.Thread(target=body)
+    thread.start()
+    thread.join()
+    assert seen == [signal.default_int_handler]
