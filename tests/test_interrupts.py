@@ -14,6 +14,14 @@ from tests.fuzz import interrupts
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
 
 
+@pytest.fixture(autouse=True)
+def _listening():
+    """What runs in the background may have been started deaf to Ctrl-C."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
+
+
 @on_linux
 def test_any_moment_is_a_good_one():
     # A sample of what `make fuzz` does.

@@ -126,13 +126,13 @@ def test_threads_are_bounded_by_the_cores(monkeypatch):
         PTU(n_jobs=n_jobs).fit(SHEET)
     assert asked[0] < 100 * asked[1]
     started = []
-    pool = threads.ThreadPoolExecutor
+    on_threads = threads._run_on_threads
 
-    def counted(n_threads):
+    def counted(run, blocks, n_threads):
         started.append(n_threads)
-        return pool(n_threads)
+        on_threads(run, blocks, n_threads)
 
-    monkeypatch.setattr(threads, "ThreadPoolExecutor", counted)
+    monkeypatch.setattr(threads, "_run_on_threads", counted)
     model = PTU(n_jobs=10**6).fit(SHEET)
     run_blocks(lambda block: None, threads.cut(1000, 1), n_jobs=10**6)
     assert max(started) <= 4 * joblib.cpu_count()

@@ -22,6 +22,7 @@ def held_interrupts(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
 
     Examples
     --------
+    >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)
     >>> done = []
     >>> try:
     ...     with held_interrupts():
@@ -31,6 +32,7 @@ def held_interrupts(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
     ...     done.append("stopped")
     >>> done
     ['all of it', 'stopped']
+    >>> _ = signal.signal(signal.SIGINT, before)
     """
     handler = signal.getsignal(signal.SIGINT)
     if current_thread() is not main_thread() or not callable(handler):
