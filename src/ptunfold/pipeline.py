@@ -215,8 +215,10 @@ def _lay_by_evidence(
     if is_open(settings):
         texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
         if settings.may_shrink and texture.is_noisy:
-            settings = without_thin_ones(settings, points, found[0], n_jobs=n_jobs)
-            texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
+            narrower = without_thin_ones(settings, points, found[0], n_jobs=n_jobs)
+            if narrower is not settings:
+                settings = narrower
+                texture = texture_of(points, found[0], settings.intrinsic_dim, n_jobs=n_jobs)
         if not texture.is_sheet:
             found = _pruned(*built, settings, is_sheet=False)
     decided = settle(settings, texture, len(points))

@@ -290,7 +290,7 @@ def settle(settings: Settings, texture: Texture | None, n_points: int) -> Settin
     dim = settings.intrinsic_dim
     share = _IN_STRONG_NOISE if kind == "very noisy" else _DENOISE_NEIGHBORS
     n_denoise = share * n_coefficients(dim)
-    is_noisy = kind in ("noisy", "very noisy")
+    is_noisy = texture is not None and texture.is_noisy
     is_curved = kind == "smooth" or is_noisy
     tangent, step, denoise = settings.tangent, settings.step, settings.denoise
     n_near = settings.tangent_neighbors
