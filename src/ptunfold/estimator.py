@@ -116,12 +116,14 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmarks : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
-    mds : {"classical", "stress", "robust", "additive"}, default="classical"
-        How all distances become coordinates: by classical scaling; by the least squares of the
-        differences of distances, those whose two directions disagree counting less; the same with
-        a share of wrong distances left out of account; or classically after the least constant was
-        added that makes all eigenvalues positive (kernel Isomap). All but the first are meant for
-        a few thousand points.
+    mds : {"auto", "classical", "stress", "robust", "additive"}, default="auto"
+        How distances become coordinates: by classical scaling, and where its picture is off by
+        more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
+        towards the least squares of the differences of distances; by classical scaling alone; by
+        these least squares alone, distances whose two directions disagree counting less; the same
+        with a share of wrong distances left out of account; or classically after the least
+        constant was added that makes all eigenvalues positive (kernel Isomap). The last three are
+        meant for a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
@@ -210,7 +212,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         prune: str | None = "auto",
         n_landmarks: Any = "auto",
         landmarks: str = "maxmin",
-        mds: str = "classical",
+        mds: str = "auto",
         disconnected: str = "bridge",
         search: str = "auto",
         engine: str = "threads",

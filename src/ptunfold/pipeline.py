@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.caller import warn
+from ptunfold.embedding.judging import fewer_neighbors, is_truer
 from ptunfold.embedding.layout import side_by_side
 from ptunfold.embedding.pieces import (
     embed_by_all_distances,
@@ -38,7 +39,6 @@ from ptunfold.geometry.shortcuts import (
     short_ones,
 )
 from ptunfold.geometry.span import span_coordinates
-from ptunfold.geometry.spectrum import fewer_neighbors, is_truer
 from ptunfold.geometry.texture import (
     Texture,
     is_open,
@@ -73,7 +73,7 @@ def unfold(
     landmarks: LandmarkPlan | None = None,
     engine: Engine | None = None,
     *,
-    mds: str = "classical",
+    mds: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> tuple[Geometry, Embedding, IntArray]:
@@ -91,8 +91,8 @@ def unfold(
         Use distances from some points only; from all by default.
     engine : Engine, optional
         Where distances are computed and kept; threads by default.
-    mds : {"classical", "stress", "robust", "additive"}
-        How all distances become coordinates.
+    mds : {"auto", "classical", "stress", "robust", "additive"}
+        How distances become coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -114,13 +114,12 @@ def unfold(
     n_embedded = sum(len(nodes) for nodes in components)
     pieces, used = [], []
     for nodes in components:
-        how: dict[str, Any] = {"dtype": points.dtype, "n_jobs": n_jobs, "progress": progress}
+        how: dict[str, Any] = {"mds": mds, "dtype": points.dtype}
+        how |= {"n_jobs": n_jobs, "progress": progress}
         share = share_of_landmarks(landmarks, geometry, nodes, n_embedded, n_components)
         if share is None:
             pieces.append(
-                embed_by_all_distances(
-                    geometry.connection, nodes, n_components, engine, mds=mds, **how
-                )
+                embed_by_all_distances(geometry.connection, nodes, n_components, engine, **how)
             )
         else:
             piece, chosen = embed_by_landmarks(

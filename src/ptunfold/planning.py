@@ -30,7 +30,7 @@ def plan_landmarks(
     settings: Settings,
     n_components: int,
     *,
-    mds: str = "classical",
+    mds: str = "auto",
     engine: str = "threads",
     is_stored: bool = False,
     n_jobs: int | None = None,
@@ -76,7 +76,7 @@ def plan_landmarks(
                 "n_landmarks=None, or no store"
             )
         plan = None
-    if mds != "classical":
+    if mds not in ("auto", "classical"):
         if engine != "threads" or is_stored:
             where = "a store" if is_stored else f'engine="{engine}"'
             raise ValueError(
@@ -108,7 +108,7 @@ def plan_landmarks(
     if plan is None:
         needed, what = full, f"the distances between all {n_points} points"
         remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
-        if mds != "classical":
+        if mds not in ("auto", "classical"):
             what, remedy = f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     else:
         n_columns = n_points

@@ -86,7 +86,7 @@ def embed(
         str, typer.Option(help="A number, a fraction, or none for all distances.")
     ] = "auto",
     landmarks: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
-    mds: Annotated[str, typer.Option(help="classical, stress, robust or additive.")] = "classical",
+    mds: Annotated[str, typer.Option(help="auto, classical, stress, robust or additive.")] = "auto",
     disconnected: Annotated[
         str, typer.Option(help="bridge, error, largest or separate.")
     ] = "bridge",

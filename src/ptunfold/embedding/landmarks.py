@@ -85,7 +85,7 @@ def _scale(distances: Any, landmarks: IntArray, n_components: int) -> Embedding:
     weigh = 0.5 * roots[:, None] * vectors * scale
     coordinates = _by_columns(_coordinates, distances, means, weigh)
     return Embedding(
-        _along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
+        along_principal_axes(coordinates).astype(distances.dtype), n_points * eigenvalues
     )
 
 
@@ -186,7 +186,8 @@ def _checked(distances: Any, landmarks: IntArray, n_components: int) -> tuple[Fl
     return distances, landmarks
 
 
-def _along_principal_axes(coordinates: FloatArray) -> FloatArray:
+def along_principal_axes(coordinates: FloatArray) -> FloatArray:
+    """Centre coordinates, and turn them so that the first axis is the longest."""
     coordinates = coordinates - coordinates.mean(axis=0)
     _, axes = np.linalg.eigh(coordinates.T @ coordinates)
     turned, _ = svd_flip(coordinates @ axes[:, ::-1], None)

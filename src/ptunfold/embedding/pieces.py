@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -10,12 +11,21 @@ from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
 from ptunfold.embedding.variants import scale_one_way
 from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
-from ptunfold.types import Connection, Embedding, Geometry, IntArray, LandmarkPlan
+from ptunfold.geometry.order import sample
+from ptunfold.types import (
+    Connection,
+    Embedding,
+    FloatArray,
+    Geometry,
+    IntArray,
+    LandmarkPlan,
+)
 
 
 def embed_by_all_distances(
@@ -24,7 +34,7 @@ def embed_by_all_distances(
     n_components: int,
     engine: Engine,
     *,
-    mds: str = "classical",
+    mds: str,
     dtype: DTypeLike,
     n_jobs: int | None,
     progress: bool,
@@ -41,13 +51,13 @@ def embed_by_all_distances(
         The number of output coordinates.
     engine : Engine
         Where the work is done.
-    mds : {"classical", "stress", "robust", "additive"}
-        How distances become coordinates.
+    mds : {"auto", "classical", "stress", "robust", "additive"}
+        How distances become coordinates; "auto" relaxes what classical scaling folds.
     dtype, n_jobs, progress
         As in :func:`ptunfold.transport_distances`.
     """
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
-    if mds != "classical" and len(nodes) > n_components + 1:
+    if mds not in ("auto", "classical") and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, is_one_way=True, **how)
         return scale_one_way(one_way, n_components, mds, progress)
     arrangement = engine.arrange(connection, nodes)
@@ -61,7 +71,35 @@ def embed_by_all_distances(
         embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
+    if mds == "auto" and n_filled == n_components:
+        part = (
+            connection if len(nodes) == connection.graph.n_points else restrict(connection, nodes)
+        )
+        coordinates = _relaxed(part, coordinates, engine, **how)
     return Embedding(coordinates, eigenvalues)
+
+
+def _relaxed(
+    connection: Connection, coordinates: FloatArray, engine: Engine, **how: Any
+) -> FloatArray:
+    """Relax a picture if distances from some points say that it is strained."""
+    rows_of = engine.rows(connection)
+
+    def rows_from(count: int) -> tuple[IntArray, Any]:
+        assert connection.points is not None
+        chosen = sample(connection.points, count)
+        return chosen, landmark_distances(connection, chosen, rows_of=rows_of, **how)
+
+    def ask(rows: Any, sources: IntArray, work: Callable[..., Any], **more: Any) -> Any:
+        return rows_of.use(
+            rows, len(sources), lambda rows: work(rows, sources, coordinates, **more)
+        )
+
+    looked_at, rows = rows_from(N_LOOKED_AT)
+    if not ask(rows, looked_at, is_strained):
+        return coordinates
+    anchors, rows = rows_from(N_ANCHORS)
+    return ask(rows, anchors, relax, n_jobs=how["n_jobs"])
 
 
 def embed_by_landmarks(
@@ -71,6 +109,7 @@ def embed_by_landmarks(
     plan: LandmarkPlan,
     engine: Engine,
     *,
+    mds: str,
     dtype: DTypeLike,
     n_jobs: int | None,
     progress: bool,
@@ -79,7 +118,7 @@ def embed_by_landmarks(
 
     Parameters
     ----------
-    connection, nodes, n_components, dtype, n_jobs, progress
+    connection, nodes, n_components, mds, dtype, n_jobs, progress
         As in `embed_by_all_distances`.
     plan : LandmarkPlan
         Which landmarks; places in ``nodes`` where they are chosen.
@@ -93,7 +132,9 @@ def embed_by_landmarks(
     if plan.chosen is None and plan.how == "maxmin":
         landmarks, rows = farthest_landmarks(part, plan.count, rows_of=rows_of, **how)
         if len(landmarks) <= n_components:  # there are no more places than that
-            embedding = embed_by_all_distances(connection, nodes, n_components, engine, **how)
+            embedding = embed_by_all_distances(
+                connection, nodes, n_components, engine, mds=mds, **how
+            )
             return embedding, nodes[:0]
     else:
         chosen = plan.chosen
@@ -101,9 +142,15 @@ def embed_by_landmarks(
             chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
         landmarks = chosen
         rows = landmark_distances(part, landmarks, rows_of=rows_of, **how)
-    embedding = rows_of.use(
-        rows, len(landmarks), lambda rows: landmark_mds(rows, landmarks, n_components)
-    )
+
+    def scale(rows: Any) -> Embedding:
+        embedding = landmark_mds(rows, landmarks, n_components)
+        if mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
+            coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=n_jobs)
+            return replace(embedding, coordinates=coordinates)
+        return embedding
+
+    embedding = rows_of.use(rows, len(landmarks), scale)
     coordinates = embedding.coordinates.astype(dtype, copy=False)
     return replace(embedding, coordinates=coordinates), nodes[landmarks]
 

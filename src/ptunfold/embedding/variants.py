@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import warnings
 from collections.abc import Callable
-from typing import Any
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, eigvalsh
@@ -83,21 +82,42 @@ def stress_mds(
     places = _start(_within_triangles(exact) if is_robust else exact, n_components)
     with stage("embedding", None, "passes", progress) as bar:
         for trim in (_clip, _leave_out) if is_robust else (None,):
-            places = _majorize(exact, weights, places, solve, trim, bar)
+            places = majorize(exact, places, weights, solve, trim, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
     coordinates = svd_flip(left, None)[0] * values
     return Embedding(coordinates.astype(distances.dtype, copy=False), values**2)
 
 
-def _majorize(
+def majorize(
     exact: FloatArray,
-    weights: FloatArray | None,
     places: FloatArray,
-    solve: Callable[[FloatArray], FloatArray],
-    trim: Callable[[FloatArray], FloatArray] | None,
-    bar: Any,
+    weights: FloatArray | None = None,
+    solve: Callable[[FloatArray], FloatArray] | None = None,
+    trim: Callable[[FloatArray], FloatArray] | None = None,
+    tell: Callable[[int], object] = lambda _: None,
+    *,
+    settled: float = _SETTLED,
 ) -> FloatArray:
-    """Move points until they rest; ``trim`` makes little of differences that are too large."""
+    """Move points until they rest where the stress is least.
+
+    Parameters
+    ----------
+    exact : (n_points, n_points)
+        What the distances should be, symmetric.
+    places : (n_points, n_components)
+        Where to start.
+    weights : (n_points, n_points), optional
+        How much each distance counts.
+    solve : callable, optional
+        Turns pulls into places; belongs to ``weights``.
+    trim : callable, optional
+        Makes little of differences that are too large.
+    tell : callable
+        Told of every round.
+    settled : float
+        What counts as rest: the way of a round, as part of the size of the picture.
+    """
+    solve = _mean_pull if solve is None else solve
     size, ahead, speed = np.linalg.norm(places), places, 1.0
     for _ in range(_MOST_ROUNDS):
         found = cdist(ahead, ahead)
@@ -106,9 +126,9 @@ def _majorize(
         if weights is not None:
             ratios *= weights
         moved = solve(ratios.sum(axis=1)[:, None] * ahead - ratios @ ahead)
-        bar.update(1)
+        tell(1)
         change = np.linalg.norm(moved - ahead)
-        if change <= _SETTLED * size:
+        if change <= settled * size:
             return moved
         # Majorisation goes straight on in small steps: it is let run ahead (Nesterov), until that
         # leads back.
@@ -138,10 +158,15 @@ def _start(exact: FloatArray, n_components: int) -> FloatArray:
     """Start from classical scaling; dimensions that it does not see start a little off zero."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        places = np.array(classical_mds(exact, n_components).coordinates)
+        return off_zero(classical_mds(exact, n_components).coordinates)
+
+
+def off_zero(places: FloatArray) -> FloatArray:
+    """Move points a little along axes on which all are at 0, where nothing would draw them off."""
     is_flat = ~places.any(axis=0)
     spread = 1e-3 * np.abs(places).max()
-    noise = np.random.default_rng(0).standard_normal((len(exact), is_flat.sum()))
+    noise = np.random.default_rng(0).standard_normal((len(places), is_flat.sum()))
+    places = np.array(places)
     places[:, is_flat] = spread * noise
     return places
 

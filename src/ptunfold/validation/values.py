@@ -19,7 +19,7 @@ TANGENT_CENTERS = ("mean", "point")
 STEPS = ("projection", "chord", "arc")
 SEARCHES = ("auto", "exact", "approximate")
 PRUNES = ("auto", "shortcuts")
-MDS = ("classical", "stress", "robust", "additive")
+MDS = ("auto", "classical", "stress", "robust", "additive")
 LANDMARKS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
