@@ -49,18 +49,21 @@ def loop_of_images(n_images, seed):
     return np.reshape(images, (n_images, -1)), angle
 
 
-@pytest.mark.parametrize("seed", range(3))
-def test_a_loop_of_few_images_comes_out_as_a_ring(seed):
-    images, angle = loop_of_images(72, seed)
-    circle = np.column_stack((np.cos(angle), np.sin(angle)))
-    order = np.random.default_rng(seed).permutation(72)
+def test_loops_of_few_images_come_out_as_rings():
+    """On single loops of 72 images chance is worth more than the difference."""
+    behind = []
+    for seed in range(8):
+        images, angle = loop_of_images(72, seed)
+        circle = np.column_stack((np.cos(angle), np.sin(angle)))
+        order = np.random.default_rng(seed).permutation(72)
 
-    def score(places):
-        model = KNeighborsRegressor(5).fit(places[order[:50]], circle[order[:50]])
-        return model.score(places[order[50:]], circle[order[50:]])
+        def score(places, order=order, circle=circle):
+            model = KNeighborsRegressor(5).fit(places[order[:50]], circle[order[:50]])
+            return model.score(places[order[50:]], circle[order[50:]])
 
-    found = score(PTU().fit_transform(images))
-    assert found > max(score(isomap(images, k)) for k in (5, 10)) - 0.02
+        best = max(score(isomap(images, k)) for k in (5, 10))
+        behind.append(best - score(PTU().fit_transform(images)))
+    assert np.mean(behind) < 0.02
 
 
 @pytest.mark.parametrize("seed", range(3))

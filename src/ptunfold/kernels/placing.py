@@ -6,7 +6,7 @@ import numpy as np
 from numba import njit
 
 _MOST_ROUNDS = 30
-_SETTLED = 1e-4  # of the mean distance, for a round
+_SETTLED = 1e-3  # of the mean distance, for a round
 
 
 @njit(cache=True, nogil=True)

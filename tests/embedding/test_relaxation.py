@@ -1,0 +1,127 @@
+"""Pictures that classical scaling folds."""
+
+import dask.array
+import numpy as np
+import pytest
+from scipy.spatial.distance import cdist
+from sklearn.model_selection import cross_val_score
+from sklearn.neighbors import KNeighborsClassifier
+
+from ptunfold import PTU, classical_mds
+from ptunfold.datasets import petals, swiss_roll
+from ptunfold.embedding import judging
+from ptunfold.embedding.relaxation import is_strained, relax
+from ptunfold.geometry.graph import build_graph, graph_from_edges
+
+
+def stress(places, exact):
+    return np.linalg.norm(cdist(places, places) - exact) / np.linalg.norm(exact)
+
+
+def cloud(n_points, dim, seed=0):
+    points = np.random.default_rng(seed).normal(size=(n_points, dim))
+    return points, cdist(points, points)
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_more_dimensions_than_are_shown(seed):
+    """Eight groups, all as far from each other: distances are truer, and groups stay apart."""
+    rng = np.random.default_rng(seed)
+    group = np.repeat(np.arange(8), 50)
+    points = 4 * np.eye(8)[group] + rng.normal(size=(400, 8))
+    exact = cdist(points, points)
+
+    def told(places):
+        return cross_val_score(KNeighborsClassifier(10), places, group).mean()
+
+    flat = classical_mds(exact).coordinates
+    for step, some in ((1, 0.75), (5, 0.8)):
+        found = relax(exact[::step], np.arange(0, 400, step), flat)
+        assert stress(found, exact) < some * stress(flat, exact)
+        assert told(found) > told(flat) + 0.1
+
+
+def test_true_pictures_stay():
+    _, exact = cloud(200, 2)
+    flat = classical_mds(exact).coordinates
+    found = relax(exact, np.arange(200), flat)
+    np.testing.assert_allclose(cdist(found, found), exact, atol=1e-9)
+    assert not is_strained(exact, np.arange(200), flat)
+    _, of_many = cloud(200, 5)
+    assert is_strained(of_many, np.arange(200), classical_mds(of_many).coordinates)
+
+
+def test_loops_stay_round():
+    angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    apart = np.abs(angle - angle[:, None])
+    exact = np.minimum(apart, 2 * np.pi - apart)
+    found = relax(exact, np.arange(100), classical_mds(exact).coordinates)
+    radii = np.linalg.norm(found, axis=1)
+    assert radii.std() < 1e-6 * radii.mean()
+
+
+def test_the_same_wherever_rows_are():
+    """Chunks of Dask, float32 and any number of threads give the same picture."""
+    _, exact = cloud(5000, 4)
+    anchors, rows = np.arange(0, 5000, 50), exact[::50]
+    flat = np.random.default_rng(1).normal(size=(5000, 2))
+    found = relax(rows, anchors, flat)
+    np.testing.assert_array_equal(relax(rows, anchors, flat, n_jobs=2), found)
+    chunks = dask.array.from_array(rows, (30, 1700))
+    np.testing.assert_array_equal(relax(chunks, anchors, flat), found)
+    single = relax(rows.astype(np.float32), anchors, flat.astype(np.float32))
+    assert single.dtype == np.float32
+    np.testing.assert_allclose(single, found, atol=0.02)
+
+
+def test_points_on_a_line_find_the_plane():
+    """Where classical scaling shows a line, nothing would draw points off it."""
+    _, exact = cloud(50, 3)
+    line = np.column_stack((np.arange(50.0), np.zeros(50)))
+    assert np.ptp(relax(exact, np.arange(50), line)[:, 1]) > 1
+
+
+def test_models():
+    """Data that need more dimensions are relaxed, by all distances and by landmarks; sheets not."""
+    points, _ = cloud(600, 6)
+    for options in ({}, {"n_landmarks": 80}):
+        with pytest.warns(UserWarning, match="tangent planes"):
+            found = PTU(**options).fit(points)
+        with pytest.warns(UserWarning, match="tangent planes"):
+            flat = PTU(mds="classical", **options).fit(points)
+        exact = found.distances()
+        assert stress(found.embedding_, exact) < 0.85 * stress(flat.embedding_, exact)
+        np.testing.assert_array_equal(found.eigenvalues_, flat.eigenvalues_)
+        near = np.linalg.norm(found.transform(points) - found.embedding_, axis=1)
+        assert np.median(near) < 1e-6
+    for sheet in (swiss_roll(1000).points, petals(1000).points):
+        for options in ({}, {"n_landmarks": 50}):
+            np.testing.assert_array_equal(
+                PTU(**options).fit_transform(sheet),
+                PTU(mds="classical", **options).fit_transform(sheet),
+            )
+
+
+def test_parts_that_are_embedded_apart():
+    points = np.concatenate((cloud(300, 6)[0], 100 + cloud(200, 6, 1)[0], np.full((1, 6), 300.0)))
+    with pytest.warns(UserWarning, match="tangent planes"):
+        model = PTU(disconnected="separate").fit(points)
+    assert np.isfinite(model.embedding_).all()
+
+
+def test_the_graph_whose_picture_tells_more():
+    """Edges between places that are far apart bring strangers together in the picture."""
+    points = np.random.default_rng(0).normal(size=(500, 4)) * [4, 2, 1, 1]
+    good = build_graph(points, 10)
+    ends = np.sort(np.random.default_rng(1).integers(500, size=(250, 2)), axis=1)
+    ends = ends[ends[:, 0] < ends[:, 1]]
+    is_once = good.tails < good.indices
+    bad = graph_from_edges(
+        500,
+        np.concatenate((good.tails[is_once], ends[:, 0])),
+        np.concatenate((good.indices[is_once], ends[:, 1])),
+        np.concatenate((good.lengths[is_once], np.full(len(ends), 0.1))),
+    )
+    assert judging.is_truer(points, good, bad, 2)
+    assert not judging.is_truer(points, bad, good, 2)
+    assert not judging.is_truer(points, good, good, 2)
