@@ -50,7 +50,7 @@ from ptunfold.geometry.texture import (
     without_thin_ones,
 )
 from ptunfold.geometry.widening import widen_graph
-from ptunfold.threads import single_threaded_blas
+from ptunfold.threads import effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
     FloatArray,
@@ -109,6 +109,7 @@ def unfold(
         The landmarks used, in the caller's numbers; none in components embedded by all distances.
     """
     engine = Engine() if engine is None else engine
+    n_jobs = effective_n_jobs(n_jobs)  # once for all stages
     geometry = lay_connection(points, settings, engine, n_jobs=n_jobs, progress=progress)
     components = members_of_components(geometry)
     n_embedded = sum(len(nodes) for nodes in components)

@@ -22,7 +22,14 @@ _MOST_PER_CORE = 4
 
 def effective_n_jobs(n_jobs: int | None) -> int:
     """Return the number of threads to use: what was asked for, within reason."""
-    return min(asked_n_jobs(n_jobs), _MOST_PER_CORE * cpu_count())
+    return min(asked_n_jobs(n_jobs), _MOST_PER_CORE * _n_cores())
+
+
+@cache
+def _n_cores() -> int:
+    """Count the cores, once: it takes reading several files."""
+    n_cores: int = cpu_count()
+    return n_cores
 
 
 def cut(n_items: int, size: int) -> list[slice]:

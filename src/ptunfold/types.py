@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from scipy import sparse
+from scipy.sparse import csgraph
 
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
@@ -86,6 +87,18 @@ class Graph:
         """For each edge ``i → j`` the position of ``j → i``, ``(n_edges,)``."""
         # Edges are sorted by (tail, head); a stable sort by head alone lists them by (head, tail).
         return np.argsort(self.indices, kind="stable").astype(np.int32)
+
+    @cached_property
+    def component_labels(self) -> IntArray:
+        """The component of each point, ``(n_points,)``, the largest component with 0."""
+        # Without its lengths: SciPy would take an edge of length 0 for no edge.
+        matrix = self.to_sparse()
+        matrix.data = np.ones_like(matrix.data)
+        _, labels = csgraph.connected_components(matrix, directed=False)
+        by_size = np.argsort(-np.bincount(labels), kind="stable")
+        rank = np.empty_like(by_size)
+        rank[by_size] = np.arange(len(by_size))
+        return rank[labels]
 
     def with_lengths(self, lengths: FloatArray) -> Graph:
         """Return the same edges with other lengths."""

@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, build_graph, geodesic_distances
 from ptunfold.geometry import neighbors
-from ptunfold.geometry.components import component_labels, resolve_components
+from ptunfold.geometry.components import resolve_components
 
 
 def islands(sizes=(60, 40, 25), n_features=3, seed=0, gap=10.0):
@@ -21,7 +21,7 @@ def islands(sizes=(60, 40, 25), n_features=3, seed=0, gap=10.0):
 
 def test_labels_go_by_size():
     points = islands((20, 60, 40))
-    labels = component_labels(build_graph(points, 5))
+    labels = build_graph(points, 5).component_labels
     assert np.bincount(labels).tolist() == [60, 40, 20]
     assert labels[0] == 2
 
@@ -30,7 +30,7 @@ def test_edges_of_length_zero_connect():
     graph = build_graph(np.repeat(islands((30,)), 2, axis=0), 4)
     copies = graph.lengths == 0
     assert copies.any()
-    labels = component_labels(graph)
+    labels = graph.component_labels
     assert (labels[graph.tails[copies]] == labels[graph.indices[copies]]).all()
 
 
@@ -40,11 +40,11 @@ def test_bridges_are_the_shortest_possible(sizes, n_features, monkeypatch):
     monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
     points = islands(sizes, n_features)
     graph = build_graph(points, 5)
-    before = component_labels(graph)
+    before = graph.component_labels
     with pytest.warns(UserWarning, match=r"has 3 comp|has 6 comp"):
         bridged, labels = resolve_components(points, graph, "bridge")
     assert (labels == 0).all()
-    assert component_labels(bridged).max() == 0
+    assert bridged.component_labels.max() == 0
     closest = np.array(
         [
             [cdist(points[before == a], points[before == b]).min() for b in range(len(sizes))]

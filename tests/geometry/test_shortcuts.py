@@ -7,7 +7,6 @@ from scipy.spatial import cKDTree
 
 from ptunfold import PTU, build_graph, find_shortcuts
 from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
-from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.graph import graph_from_edges, without_edges
 from ptunfold.kernels.detours import ways_by_two
 
@@ -82,7 +81,7 @@ def test_bundles_of_shortcuts_are_found(n_neighbors, noise):
         n_jumps, n_found = n_jumps + len(jumps), n_found + len(found & jumps)
         n_good, n_wrong = n_good + len(good), n_wrong + len(found & good)
         left = without_edges(graph, tails, heads)
-        assert component_labels(left).max() == component_labels(graph).max()
+        assert left.component_labels.max() == graph.component_labels.max()
     assert n_jumps > 100
     assert n_found >= 0.8 * n_jumps
     assert n_wrong <= 0.0005 * n_good

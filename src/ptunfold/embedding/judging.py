@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.relaxation import relax
-from ptunfold.geometry.components import component_labels, resolve_components
+from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.batches import new_batch, shortest_paths
 from ptunfold.kernels.lanes import LANES
@@ -52,7 +52,7 @@ def is_truer(
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     """
-    if component_labels(one).max() > component_labels(other).max():
+    if one.component_labels.max() > other.component_labels.max():
         return False
     if len(points) < _FEW_POINTS:
         return True

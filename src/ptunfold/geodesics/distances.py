@@ -13,7 +13,6 @@ from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
 from ptunfold.geodesics.squares import BandSquares
-from ptunfold.geometry.components import component_labels
 from ptunfold.kernels.batches import batch_rows, new_batch
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.paths import tree_lengths
@@ -77,7 +76,7 @@ def transport_distances(
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} cannot hold distances; pass numpy.float32 or float64")
     if sources is None:
-        labels = component_labels(connection.graph)
+        labels = connection.graph.component_labels
         if labels.max() == 0:
             return distances_among(
                 connection, np.arange(n_points), dtype=dtype, n_jobs=n_jobs, progress=progress

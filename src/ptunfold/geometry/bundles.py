@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.graph import (
     find_edges,
     graph_from_edges,
@@ -51,7 +50,7 @@ def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     Larger parts stay apart, and nothing is said about the edges between them.
     """
     left = without_edges(graph, tails, heads)
-    labels = component_labels(left)
+    labels = left.component_labels
     sizes = np.bincount(labels)
     is_between = labels[tails] != labels[heads]
     is_between &= np.minimum(sizes[labels[tails]], sizes[labels[heads]]) <= _NEAREST
@@ -84,7 +83,7 @@ def far_ends(
     progress: bool,
 ) -> tuple[IntArray, IntArray]:
     """Find edges whose ends are far from each other along the edges that are trusted."""
-    labels = component_labels(trusted)
+    labels = trusted.component_labels
     once = np.flatnonzero((graph.tails < graph.indices) & (graph.lengths > 0))
     once = once[labels[graph.tails[once]] == labels[graph.indices[once]]]
     once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
@@ -117,7 +116,7 @@ def _in_short_bundles(graph: Graph, edges: IntArray) -> BoolArray:
     if not len(edges):
         return np.empty(0, dtype=bool)
     ends = graph.tails[edges], graph.indices[edges]
-    bundles = component_labels(graph_from_edges(graph.n_points, *ends, graph.lengths[edges]))
+    bundles = graph_from_edges(graph.n_points, *ends, graph.lengths[edges]).component_labels
     bundles = bundles[ends[0]]
     order = np.lexsort((graph.lengths[edges], bundles))
     sizes = np.bincount(bundles)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import numpy as np
-from scipy.sparse import csgraph
 
 from ptunfold.caller import warn
 from ptunfold.geometry.graph import graph_from_edges, subgraph
@@ -18,18 +17,6 @@ _MOST_SEARCHED_TOGETHER = 64
 _MOST_IN_PAIRS, _LEAST_IN_PAIRS = 32, 10
 _TOUCHING = 3.0  # of the way that either has to the nearest of the others
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
-
-
-def component_labels(graph: Graph) -> IntArray:
-    """Label the component of each point, (n_points,), the largest component with 0."""
-    # Without its lengths: SciPy would take an edge of length 0 for no edge.
-    matrix = graph.to_sparse()
-    matrix.data = np.ones_like(matrix.data)
-    _, labels = csgraph.connected_components(matrix, directed=False)
-    by_size = np.argsort(-np.bincount(labels), kind="stable")
-    rank = np.empty_like(by_size)
-    rank[by_size] = np.arange(len(by_size))
-    return rank[labels]
 
 
 def resolve_components(
@@ -64,7 +51,7 @@ def resolve_components(
         The component that each point is embedded with, the largest first; -1 if it is left out.
     """
     check_choice("disconnected", disconnected, DISCONNECTED)
-    labels = component_labels(graph)
+    labels = graph.component_labels
     sizes = np.bincount(labels)
     if len(sizes) == 1:
         return graph, labels
@@ -109,14 +96,14 @@ def _bridge(
     heads = np.concatenate((graph.indices[once], pairs[:, 1]))
     lengths = np.concatenate((graph.lengths[once], edge_lengths(points, *pairs.T)))
     graph = graph_from_edges(graph.n_points, tails, heads, lengths)
-    labels = component_labels(graph)
+    labels = graph.component_labels
     while labels.max() > 0:
         ways_out = _shortest_ways_out(points, labels, n_jobs)
         tails = np.concatenate((tails, ways_out[:, 0]))
         heads = np.concatenate((heads, ways_out[:, 1]))
         lengths = np.concatenate((lengths, edge_lengths(points, *ways_out.T)))
         graph = graph_from_edges(graph.n_points, tails, heads, lengths)
-        labels = component_labels(graph)
+        labels = graph.component_labels
     return graph, lengths[n_edges:]
 
 

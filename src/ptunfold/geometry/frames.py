@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighborhoods import find_members
 from ptunfold.geometry.surface import fit_quadratic
@@ -230,7 +229,7 @@ def fit_neighborhoods(
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
     """Count the distinct places in the component of each point, (n_points,)."""
-    labels = component_labels(graph)
+    labels = graph.component_labels
     is_first = places == np.arange(len(places))
     return np.bincount(labels, weights=is_first).astype(np.int64)[labels]
 

@@ -12,7 +12,6 @@ from ptunfold.geometry.bundles import (
     nearest_edges,
     without_suspects,
 )
-from ptunfold.geometry.components import component_labels
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
@@ -120,7 +119,7 @@ def find_shortcuts(
         most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
         return far_ends(graph, trusted, means, most_lost, **how)
     # Without a longer way around there is nothing to cut short.
-    labels = component_labels(without_edges(graph, tails, heads))
+    labels = without_edges(graph, tails, heads).component_labels
     is_cut = labels[tails] == labels[heads]
     return tails[is_cut], heads[is_cut]
 
@@ -199,7 +198,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     ways_by_two(graph.indptr, graph.indices, graph.lengths, along, tails, heads, ways)
     is_jump |= ~along[some] & (ways > _LONGEST_OF_CREASE * graph.lengths[some] / crease)
     tails, heads = tails[is_jump], heads[is_jump]
-    labels = component_labels(without_edges(graph, tails, heads))
+    labels = without_edges(graph, tails, heads).component_labels
     is_cut = labels[tails] == labels[heads]
     return np.column_stack((tails[is_cut], heads[is_cut]))
 
