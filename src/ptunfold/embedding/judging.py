@@ -16,7 +16,7 @@ from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph
 
-_SHOWN, _A_LANDMARK = 2000, 5
+_SHOWN, _LANDMARKS = 2000, 200
 _NEAREST = 10
 # Of the variance, more that is told: less is chance.
 _CLEARLY = 0.005
@@ -65,7 +65,7 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     # Who takes the graph is told about its components.
     graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     shown = sample(points, _SHOWN)
-    landmarks = np.arange(0, len(shown), _A_LANDMARK)
+    landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))
     ends = graph.indptr, graph.indices, graph.lengths
     places = np.zeros(graph.n_edges, dtype=np.uint16)  # nobody asks for the paths

@@ -20,7 +20,7 @@ TOLERABLE = 0.05
 N_LOOKED_AT = 4
 N_ANCHORS = 400
 _SHARE = 0.75
-_SETTLED = 1e-4
+_SETTLED = 3e-4  # of the size of the picture, for a round
 _COLUMNS = 1 << 12
 
 

@@ -27,7 +27,7 @@ _LITTLE_TURN = 3e-5
 # cells and sensors up to 0.72.
 _NOTHING_EXPLAINED, _ALL_EXPLAINED = 0.65, 0.85
 _LEAST_LOSS = 1e-3
-_FEW, _SOME = 1000, 300  # points
+_FEW, _SOME = 300, 150  # points
 
 
 def with_coherence(

@@ -11,7 +11,7 @@ from ptunfold.geometry.order import sample
 from ptunfold.types import FloatArray, Frames, Geometry, Graph, IntArray, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
-_SAMPLE = 150
+_SAMPLE = 100
 _FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
@@ -140,10 +140,8 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     if many >= n_points:
         return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
-    plane, small = (np.median(look(*how).residual) for how in ((few,), (few, "quadratic")))
-    wide = look(many, "quadratic")
-    large = np.median(wide.residual)
-    if small <= _NOISY * large or small <= _LITTLE * plane:
+    small, large = (np.median(look(size, "quadratic").residual) for size in (few, many))
+    if small <= _NOISY * large or small <= _LITTLE * np.median(look(few).residual):
         return Texture(clean, explained)
     thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
     is_thin = thin < max(_THIN, _THINNER * thick)
