@@ -25,6 +25,8 @@ _NOISY = 0.6
 # dealt with, 0.58 and more on images, tables and volumes; noise loses as neighbourhoods grow.
 _THIN, _THINNER = 0.55, 0.9
 _STRONG = 0.25
+# Of the least tenth of misfits to their median: 0.78 and more with noise, up to 0.62 on surfaces.
+_EVEN = 0.7
 # Of the edges, what lies in the tangent planes of a sheet: 0.93 and more without noise, 0.78 and
 # more with noise that can be dealt with; up to 0.72 on most images, tables and volumes, up to 0.88
 # on loops of images, whose planes follow their curvature.
@@ -43,7 +45,7 @@ _DENOISE_ROUNDS = 3
 _DENOISE_NEIGHBORS, _IN_STRONG_NOISE = 8, 14
 # So many neighbourhoods have to fit into the data: where a surface is fitted to a large part of
 # them, their shape goes with the noise.
-_LEAST_NEIGHBORHOODS = 8
+_LEAST_NEIGHBORHOODS = 11
 # For each coefficient of a surface. Measured: on thin samples fewer are better.
 _NEIGHBORS, _NEIGHBORS_IN_NOISE = 3, 8
 
@@ -137,10 +139,11 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     if is_bent.mean() < _MUCH:
         return Texture("flat", explained)
     clean = "smooth" if explained >= _WELL_EXPLAINED else "rough"
-    if many >= n_points:
+    if _LEAST_NEIGHBORHOODS * many > n_points:
         return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
-    small, large = (np.median(look(size, "quadratic").residual) for size in (few, many))
+    near, wide = look(few, "quadratic"), look(many, "quadratic")
+    small, large = np.median(near.residual), np.median(wide.residual)
     if small <= _NOISY * large or small <= _LITTLE * np.median(look(few).residual):
         return Texture(clean, explained)
     thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
@@ -150,10 +153,14 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
         widest = _IN_STRONG_NOISE * n_coefficients(dim)
         if widest < n_points:
             is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
-    # Creases are no noise: between them planes explain everything.
-    if not is_thin or (thin >= _STRONG and explained >= _WELL_EXPLAINED):
+    # Creases are no noise, which is everywhere the same: between them planes explain everything.
+    is_even = np.quantile(near.residual, 0.1) >= _EVEN * small
+    if not is_thin or (thin >= _STRONG and explained >= _WELL_EXPLAINED and not is_even):
         return Texture(clean, explained)
-    return Texture("noisy" if thin < _STRONG else "very noisy", explained)
+    off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
+    is_strong = np.median(off) * np.sqrt(many + 1) >= _STRONG
+    has_room = _LEAST_NEIGHBORHOODS * _IN_STRONG_NOISE * n_coefficients(dim) <= n_points
+    return Texture("very noisy" if is_strong and has_room else "noisy", explained)
 
 
 def without_noise(texture: Texture) -> Texture:
@@ -301,8 +308,6 @@ def settle(settings: Settings, texture: Texture | None, n_points: int) -> Settin
         step = "arc" if is_curved else "chord"
     if denoise < 0:
         denoise = _DENOISE_ROUNDS if is_noisy else 0
-        if n_points < _LEAST_NEIGHBORHOODS * n_denoise:
-            denoise = 0
     if n_near == 0:
         n_near = plane_neighbors(dim, n_points)
         if tangent in SURFACES:
