@@ -6,7 +6,6 @@ import numpy as np
 
 from ptunfold.geometry.components import component_labels, resolve_components
 from ptunfold.geometry.order import sample, spatial_order
-from ptunfold.kernels.batches import new_batch, shortest_paths
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray
@@ -58,6 +57,8 @@ def is_truer(
 
 def _share(points: FloatArray, graph: Graph, some: IntArray, dim: int, n_jobs: int | None) -> float:
     """Measure the share of the largest eigenvalues in the sum of all, by their sizes."""
+    from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
+
     # Who takes the graph is told about its components.
     graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     lengths = np.empty((len(some), len(some)))
