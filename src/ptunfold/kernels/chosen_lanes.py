@@ -31,7 +31,7 @@ def _chosen():
         reason = f"fail ({type(error).__name__})"
     warn(
         f"vector instructions {reason} with numba {numba.__version__}; distances are the same to "
-        "the bit and take three times as long without them"
+        "the bit and take two to three times as long without them"
     )
     return plain_lanes
 
