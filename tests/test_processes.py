@@ -23,10 +23,7 @@ from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
 from tests.test_threads import n_blas_threads
 
-pytestmark = [
-    pytest.mark.timeout(120),
-    pytest.mark.filterwarnings("ignore:the tangent planes explain"),
-]
+pytestmark = pytest.mark.filterwarnings("ignore:the tangent planes explain")
 OF_OTHERS = ("pymp-", "dask-")  # they go when this process does
 PACKAGE = Path(ptunfold.__file__).parent
 
