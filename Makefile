@@ -23,10 +23,11 @@ imports: $(VENV)/.dev
 pytest: $(VENV)/.dev
 	$(BIN)/pytest -n 2 --dist loadfile
 
-fuzz: $(VENV)/.dev  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, 500 fits in one process
+fuzz: $(VENV)/.dev  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 	$(BIN)/python tests/fuzz/interrupts.py 50
+	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node

@@ -36,6 +36,13 @@ for make, dim in ((swiss_roll, 2), (s_with_hole, 2), (filled_torus, 3)):
 VARIANTS = [
     ("lanes", "kernels/lanes.py", r"^LANES = \d+", "LANES = {}", [8, 16, 32]),
     (
+        "operations",
+        "kernels/chosen_lanes.py",
+        r'"PTUNFOLD_LANES"\)',
+        '"PTUNFOLD_LANES", "{}")',
+        ["vectors", "plain"],
+    ),
+    (
         "bucket width",
         "geodesics/distances.py",
         r"^_BUCKET_WIDTH = [\d.]+",

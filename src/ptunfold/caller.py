@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import sys
 import warnings
 from pathlib import Path
@@ -12,7 +13,8 @@ import sklearn
 
 # What stands between a caller and this package: it wraps methods, and runs pipelines.
 _NOT_THE_CALLER = tuple(
-    f"{Path(file).parent.as_posix()}/" for file in (__file__, sklearn.__file__, joblib.__file__)
+    f"{Path(file).parent.as_posix()}/"
+    for file in (__file__, importlib.__file__, sklearn.__file__, joblib.__file__)
 )
 
 
@@ -20,9 +22,14 @@ def warn(message: str) -> None:
     """Warn, in the name of the first line of code that is none of this package."""
     level = 1
     frame: FrameType | None = sys._getframe()
-    while frame is not None and _is_ours(frame):
-        level, frame = level + 1, frame.f_back
+    while frame is not None and (_is_import(frame) or _is_ours(frame)):
+        level += not _is_import(frame)  # they are not counted below either
+        frame = frame.f_back
     warnings.warn(message, stacklevel=level)
+
+
+def _is_import(frame: FrameType) -> bool:
+    return frame.f_code.co_filename.startswith("<frozen importlib.")
 
 
 def _is_ours(frame: FrameType) -> bool:

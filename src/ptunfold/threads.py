@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
@@ -10,8 +11,8 @@ from threading import Lock, Thread
 from typing import Any
 
 from joblib import cpu_count
-from joblib import effective_n_jobs as asked_n_jobs
-from threadpoolctl import ThreadpoolController
+from joblib.parallel import ThreadingBackend, get_active_backend
+from threadpoolctl import ThreadpoolController, threadpool_limits
 
 from ptunfold.interrupts import held_interrupts
 from ptunfold.progress import stage
@@ -22,7 +23,11 @@ _MOST_PER_CORE = 4
 
 def effective_n_jobs(n_jobs: int | None) -> int:
     """Return the number of threads to use: what was asked for, within reason."""
-    return min(asked_n_jobs(n_jobs), _MOST_PER_CORE * _n_cores())
+    backend, by_default = get_active_backend()
+    if not getattr(backend, "uses_threads", False):
+        backend = ThreadingBackend()  # others count processes, which some processes may not start
+    asked = backend.effective_n_jobs(by_default if n_jobs is None else n_jobs)
+    return min(asked, _MOST_PER_CORE * _n_cores())
 
 
 @cache
@@ -71,6 +76,10 @@ def single_threaded_blas() -> Iterator[None]:
 
 _lock = Lock()
 _limits: list[Any] = []  # one for each who is inside
+if hasattr(os, "register_at_fork"):  # or a child might wait for a thread that it does not have
+    os.register_at_fork(
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+    )
 
 
 def _take_control() -> None:
@@ -88,6 +97,22 @@ def _take_control() -> None:
 @cache
 def _blas() -> ThreadpoolController:
     return ThreadpoolController().select(user_api="blas")
+
+
+_process = os.getpid()
+
+
+@contextmanager
+def openmp_without_lost_threads() -> Iterator[None]:
+    """Keep OpenMP from waiting for threads that a fork has not brought along.
+
+    The library that GCC comes with does so forever. Alone it asks for none.
+    """
+    if os.getpid() == _process:
+        yield
+    else:
+        with threadpool_limits(1, "openmp"):
+            yield
 
 
 def run_blocks(

@@ -11,7 +11,6 @@ from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.relaxation import relax
 from ptunfold.geometry.components import resolve_components
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.batches import new_batch, shortest_paths
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Graph
@@ -62,6 +61,8 @@ def is_truer(
 
 def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> float:
     """Measure the share of the variance of some points that their picture tells."""
+    from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
+
     # Who takes the graph is told about its components.
     graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     shown = sample(points, _SHOWN)

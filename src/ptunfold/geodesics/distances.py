@@ -13,7 +13,6 @@ from ptunfold.geodesics.bands import new_bands, with_tops
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
 from ptunfold.geodesics.squares import BandSquares
-from ptunfold.kernels.batches import batch_rows, new_batch
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
@@ -255,6 +254,9 @@ class OneWayRows:
         if self.has_hub:
             self._write_by_trees(block, rows, first_row)
             return
+        # Not before: half a second of the first call goes into Numba's own preparations.
+        from ptunfold.kernels.batches import batch_rows, new_batch
+
         graph = self.connection.graph
         try:
             room = self._idle.pop()

@@ -7,11 +7,9 @@ once. The graph must be connected and its edges longer than rounding; `arrange` 
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
-from ptunfold.kernels.lanes import (
-    ALL_LANES,
-    LANES,
+from ptunfold.kernels.chosen_lanes import (
+    VARIANT,
     combine,
     improve,
     improved,
@@ -20,6 +18,8 @@ from ptunfold.kernels.lanes import (
     norm_above,
     sharing,
 )
+from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.lanes import ALL_LANES, LANES
 
 _N_BUCKETS = 2048
 _VISITS_KEPT = 4  # a node; more are only slower
@@ -31,7 +31,7 @@ _TILE = 16
 # (n,) link them, ``bucket`` (n,) tells where a node is, -1 if nowhere, ``key`` (n,) its priority.
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _insert(first, after, before, bucket, node, place):
     follower = first[place]
     after[node] = follower
@@ -42,7 +42,7 @@ def _insert(first, after, before, bucket, node, place):
     bucket[node] = place
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _start_again(first, after, before, bucket, key, per_width):
     """Spread the nodes that were left for later over the buckets; return the new origin."""
     origin = np.inf
@@ -60,7 +60,7 @@ def _start_again(first, after, before, bucket, key, per_width):
     return origin
 
 
-@njit(nogil=True, cache=True)
+@compiled(VARIANT)
 def shortest_paths(
     indptr,
     indices,
@@ -140,7 +140,7 @@ def shortest_paths(
             bucket[head] = place
 
 
-@njit(nogil=True, cache=True)
+@compiled(VARIANT)
 def develop(
     indptr, indices, steps, rotations, lost, sources, parents, visits, n_visits, ready, vectors
 ):
@@ -202,7 +202,7 @@ def develop(
             n_unfolded += done == ALL_LANES
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def new_batch(n_points, height, n_axes):
     """Make the room that `batch_rows` works in, for one thread; it leaves it fit for more.
 
@@ -225,7 +225,7 @@ def new_batch(n_points, height, n_axes):
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled(VARIANT)
 def batch_rows(
     indptr,
     indices,

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
     """Count common neighbours of the ends over which the way is short enough, up to ``most``."""
     here, there = indptr[tail], indptr[head]
@@ -23,7 +24,7 @@ def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
     return count
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def shares_in_common(indptr, indices, lengths, tails, heads, shares):
     """Fill ``shares`` (m,) with the share of neighbours that each tail has in common with its head.
 
@@ -36,7 +37,7 @@ def shares_in_common(indptr, indices, lengths, tails, heads, shares):
         shares[index] = n_common / fewer
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most, counts):
     """Fill ``counts`` (m,) with the number of ways around each of ``edges`` (m,).
 
@@ -132,7 +133,7 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
         counts[index] = n_ways
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def ways_by_two(indptr, indices, lengths, along, tails, heads, ways):
     """Fill ``ways`` with the shortest way over one node in between, by edges ``along`` (E,) alone.
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
 
+from ptunfold.kernels.compiling import compiled
 from ptunfold.kernels.paths import forget_tree, grow_whole_tree, new_tree
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vectors, lost):
     """Unfold every path of the tree into the tangent space of its far end.
 
@@ -39,7 +39,7 @@ def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vec
                 vectors[node, row] *= keep
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def develop_both_ways(
     tails, reverse, rotations, steps, kept, tree, n_settled, inward, outward, turns, lost
 ):
@@ -87,7 +87,7 @@ def develop_both_ways(
                 outward[node, row] *= keep
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def one_way_row(
     indptr, indices, lengths, tails, reverse, rotations, steps, kept, points, source, row
 ):
@@ -103,7 +103,7 @@ def one_way_row(
         row[node] = max(_length(vectors, node) + lost[node], chord(points, source, node))
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mean_row(
     indptr,
     indices,
@@ -142,7 +142,7 @@ def mean_row(
     forget_tree(tree, n_settled, size)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def chord(points, one, other):
     """Measure the straight way between two of the points (n, n_axes)."""
     total = 0.0
@@ -151,7 +151,7 @@ def chord(points, one, other):
     return np.sqrt(total)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _length(vectors, node):
     total = 0.0
     for axis in range(vectors.shape[1]):

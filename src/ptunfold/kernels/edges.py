@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths):
     """Write edges in the frames at both ends, and these frames in each other.
 
@@ -47,7 +48,7 @@ def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths
                 overlaps[edge, row, column] = overlap
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def favor_edges(there, here, weight, overlaps):
     """Add to ``overlaps`` (E, d, d) what takes the direction of an edge to itself, times a weight.
 
@@ -68,7 +69,7 @@ def favor_edges(there, here, weight, overlaps):
                 overlaps[edge, row, column] += scale * there[edge, row] * here[edge, column]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def bend_edges(there, here, overlaps, turns, arc, mean, steps):
     """Fill ``steps`` (E, d) with arcs, in the frames of their tails, and ``mean`` with shadows.
 
@@ -109,7 +110,7 @@ def bend_edges(there, here, overlaps, turns, arc, mean, steps):
                 steps[edge, row] = term[row]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def nearest_orthogonal(matrices, is_done):
     """Replace matrices (E, d, d), d <= 3, by the orthogonal ones nearest to them, in place.
 
@@ -126,7 +127,7 @@ def nearest_orthogonal(matrices, is_done):
             is_done[edge] = _nearest_3x3(matrices, edge)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _nearest_2x2(matrices, edge):
     """Split a matrix into a multiple of a rotation and one of a reflection; the larger wins."""
     a, b = matrices[edge, 0, 0], matrices[edge, 0, 1]
@@ -143,7 +144,7 @@ def _nearest_2x2(matrices, edge):
     matrices[edge, 1, 1] = cosine if is_turn else -cosine
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _nearest_3x3(matrices, edge):
     """Iterate to the polar factor: the mean of a matrix and its inverse transposed (Newton)."""
     start = np.empty((3, 3))
@@ -180,7 +181,7 @@ def _nearest_3x3(matrices, edge):
     return False
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def mark_nearest(indptr, lengths, n_nearest, is_near):
     """Mark in ``is_near`` (n_edges,) the shortest edges at each point, and all of length 0.
 

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def local_moments(indptr, indices, steps, coordinates, moments, products):
     """Sum up, at each node, products of the steps to its neighbours.
 
@@ -31,7 +32,7 @@ def local_moments(indptr, indices, steps, coordinates, moments, products):
                     products[node, row, column] += step * difference
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps, off):
     """Predict for each query what ``others`` would be there, from the nodes around it.
 

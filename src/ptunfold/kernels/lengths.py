@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True, fastmath={"reassoc", "contract"})
+@compiled(fastmath={"reassoc", "contract"})
 def squared_lengths(points, tails, heads, squares):
     """Fill ``squares`` (E,) with the squared lengths of the edges, in float64."""
     for edge in range(len(tails)):

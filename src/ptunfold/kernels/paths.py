@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 _UNSEEN = -1
 _SETTLED = -2
@@ -26,7 +27,7 @@ class Tree(NamedTuple):
     slot: Any
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _sift_up(heap, keys, slot, position, node, key):
     while position > 0:
         parent = (position - 1) >> 2
@@ -41,7 +42,7 @@ def _sift_up(heap, keys, slot, position, node, key):
     slot[node] = position
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _pop(heap, keys, slot, size):
     """Remove the nearest node from a heap of ``size`` nodes."""
     nearest = heap[0]
@@ -71,7 +72,7 @@ def _pop(heap, keys, slot, size):
     return nearest
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def new_tree(n_points):
     """Return a tree as `grow_tree` wants to find it."""
     return Tree(
@@ -84,7 +85,7 @@ def new_tree(n_points):
     )
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def grow_tree(indptr, indices, lengths, source, tree, places, limit, seen):
     """Grow the shortest-path tree of ``source``.
 
@@ -129,7 +130,7 @@ def grow_tree(indptr, indices, lengths, source, tree, places, limit, seen):
     return n_settled, size
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def forget_tree(tree, n_settled, size):
     """Make the tree new again, touching only what was touched."""
     for position in range(n_settled + size):
@@ -139,14 +140,14 @@ def forget_tree(tree, n_settled, size):
         tree.slot[node] = _UNSEEN
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def grow_whole_tree(indptr, indices, lengths, source, tree):
     """Grow the shortest-path tree of ``source`` to its end; returns as `grow_tree` does."""
     nothing = np.empty(0, dtype=np.int64)
     return grow_tree(indptr, indices, lengths, source, tree, nothing, 0, nothing)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def tree_lengths(indptr, indices, lengths, sources, rows):
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
     tree = new_tree(len(indptr) - 1)
@@ -156,7 +157,7 @@ def tree_lengths(indptr, indices, lengths, sources, rows):
         forget_tree(tree, n_settled, size)
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def lengths_within(indptr, indices, lengths, tails, heads, limits, found):
     """Fill ``found`` (m,) with the lengths of the shortest paths from ``tails`` to ``heads`` (m,).
 
@@ -202,7 +203,7 @@ def lengths_within(indptr, indices, lengths, tails, heads, limits, found):
         first = last
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def graph_neighborhoods(indptr, indices, lengths, places, nodes, members, counts):
     """List the nodes nearest on the graph to each of ``nodes``, one for each place.
 

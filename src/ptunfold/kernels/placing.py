@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 _MOST_ROUNDS = 30
 _SETTLED = 1e-3  # of the mean distance, for a round
 
 
-@njit(cache=True, nogil=True)
+@compiled()
 def pull_into_place(distances, anchors, places):
     """Lower the stress of each point against fixed anchors, by majorisation.
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 _MOST_ROUNDS = 20
 _LEAST_GAIN = 0.1  # in a round; with less it would take too many
@@ -12,7 +13,7 @@ _TOLERANCE = 1e-14
 _SUMS = {"reassoc", "contract"}
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def gather_offsets(points, members, counts, centred, offsets, rounding):
     """Write each neighbourhood as offsets from its point or, if ``centred``, from its mean.
 
@@ -55,7 +56,7 @@ def gather_offsets(points, members, counts, centred, offsets, rounding):
                 offsets[row, index, column] = 0.0
 
 
-@njit(nogil=True, cache=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _remove(vectors, axis, basis, n_rows):
     """Take the part along the first ``n_rows`` of an orthonormal basis out of a vector.
 
@@ -74,7 +75,7 @@ def _remove(vectors, axis, basis, n_rows):
     return square
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def _orthonormalize(vectors):
     """Make rows orthonormal, in place; returns False if they depend on each other."""
     for axis in range(len(vectors)):
@@ -89,7 +90,7 @@ def _orthonormalize(vectors):
     return True
 
 
-@njit(nogil=True, cache=True, fastmath=_SUMS)
+@compiled(fastmath=_SUMS)
 def _multiply(matrices, row, scale, vectors, product):
     """Multiply ``vectors`` (d, m) by the symmetric ``matrices[row]`` and ``scale``."""
     for axis in range(len(vectors)):
@@ -100,7 +101,7 @@ def _multiply(matrices, row, scale, vectors, product):
             product[axis, index] = scale * total
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def leading_subspaces(matrices, bases, is_done):
     """Find the span of the leading eigenvectors of small symmetric matrices by iteration.
 

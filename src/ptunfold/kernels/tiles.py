@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from numba import njit
+from ptunfold.kernels.compiling import compiled
 
 TILE = 64
 _SMALL_TILE = 16
 _WIDE_TILE = 32
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def symmetrize_rows(matrix, start, stop, power):
     """Replace ``matrix`` by the mean of itself and its transpose, squared if ``power`` is 2.
 
@@ -30,7 +30,7 @@ def symmetrize_rows(matrix, start, stop, power):
                     matrix[column, row] = mean
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def add_rows(band, top, rows, start):
     """Add rows of a matrix to a band of its upper half.
 
@@ -50,7 +50,7 @@ def add_rows(band, top, rows, start):
                     band[column, start + index - top] += rows[index, top + column]
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def square_mirrored(rows, mirror, squares):
     """Write the squares of the means of ``rows`` (h, w) and the transpose of ``mirror`` (w, h).
 
@@ -66,7 +66,7 @@ def square_mirrored(rows, mirror, squares):
                     squares[row, column] = mean * mean
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def square_means(band):
     """Turn a band of sums of two directions into squares of their means."""
     height = len(band)

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-from numba import njit
+
+from ptunfold.kernels.compiling import compiled
 
 
-@njit(nogil=True, cache=True)
+@compiled()
 def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, is_once, sums):
     """Measure how far a vector comes back turned that is carried around a triangle.
 

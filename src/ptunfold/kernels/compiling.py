@@ -1,0 +1,84 @@
+"""Compile kernels, and keep what is compiled for the next process.
+
+Numba's own cache fails where no folder can be written to or a file is damaged, sees only the file
+that a kernel is in, and takes the code of another signature if two processes saved at once.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+
+from numba import njit
+
+from ptunfold.caller import warn
+
+
+def compiled(variant="", **options):
+    """Compile a function when it is called; it releases the GIL.
+
+    Parameters
+    ----------
+    variant : str
+        Tells apart functions whose code is the same and whose callees are not.
+    **options
+        Others of Numba's.
+    """
+
+    def decorate(function):
+        function.__qualname__ += variant  # which names the file
+        try:
+            dispatcher = njit(nogil=True, cache=True, **options)(function)
+        except RuntimeError:
+            _say_that_nothing_is_kept()
+            return njit(nogil=True, **options)(function)
+        with suppress(AttributeError):  # Numba may be told to compile nothing, or be another one
+            dispatcher._cache = _Cache(dispatcher._cache)
+        return dispatcher
+
+    return decorate
+
+
+@cache
+def _say_that_nothing_is_kept():
+    warn(
+        "compiled code cannot be kept, and every process has to compile for up to a minute; set "
+        "NUMBA_CACHE_DIR to a folder that can be written to"
+    )
+
+
+class _Cache:
+    """A cache of Numba, of which a fit never fails."""
+
+    def __init__(self, inner):
+        self._inner = inner
+        inner._cache_file._source_stamp = _all_sources()
+
+    def __getattr__(self, name):
+        return getattr(self._inner, name)
+
+    def load_overload(self, sig, target_context):
+        try:
+            found = self._inner.load_overload(sig, target_context)
+        except Exception:  # whatever unpickling a damaged file comes to
+            return None
+        if found is not None and found.signature.args != tuple(sig):
+            return None
+        return found
+
+    def save_overload(self, sig, data):
+        with suppress(Exception):
+            self._inner.save_overload(sig, data)
+            return
+        with suppress(Exception):  # the disk may be full
+            self._inner.flush()  # the index may be damaged
+            self._inner.save_overload(sig, data)
+
+
+@cache
+def _all_sources():
+    """Return a hash of all kernels: the code of one contains that of others, of any file."""
+    sources = sorted(Path(__file__).parent.glob("*.py"))
+    return hashlib.sha256(b"".join(source.read_bytes() for source in sources)).hexdigest()

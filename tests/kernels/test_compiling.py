@@ -1,0 +1,113 @@
+"""What is compiled is kept, unless it cannot be; and what is kept is right, or not taken."""
+
+import errno
+import shutil
+import sys
+from importlib.util import module_from_spec, spec_from_file_location
+
+import numba
+import numpy as np
+import pytest
+
+from ptunfold.kernels import compiling
+
+SOURCE = """
+from ptunfold.kernels.compiling import compiled
+
+@compiled()
+def double(values):
+    return 2 * values[0]
+
+@compiled("_other")
+def triple(values):
+    return 3 * values[0]
+"""
+ARRAYS = [np.array([1.5]), np.array([3])]  # numbers of the same size: one is taken for the other
+
+
+@pytest.fixture
+def kept(tmp_path, monkeypatch):
+    """Return the folder in which Numba keeps things now."""
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path / "kept"))
+    return tmp_path / "kept"
+
+
+@pytest.fixture
+def fresh(tmp_path):
+    """Return what another process would have: kernels that were never called."""
+    source = tmp_path / "doubling.py"
+    source.write_text(SOURCE)
+
+    def load():
+        spec = spec_from_file_location("doubling", source)
+        sys.modules["doubling"] = module = module_from_spec(spec)
+        spec.loader.exec_module(module)
+        return module.double
+
+    yield load
+    sys.modules.pop("doubling", None)
+
+
+def hits(double):
+    """Call with both types; return how many of them were found."""
+    assert [double(values) for values in ARRAYS] == [3.0, 6]
+    return sum(double.stats.cache_hits.values())
+
+
+def files(kept, ending):
+    return sorted(kept.glob(f"*/*{ending}"))
+
+
+def test_what_is_compiled_is_found_again(kept, fresh):
+    assert hits(fresh()) == 0
+    assert hits(fresh()) == 2
+
+
+def test_variants_are_kept_apart(kept, fresh):
+    fresh()
+    sys.modules["doubling"].triple(ARRAYS[0])
+    (index,) = files(kept, ".nbi")
+    assert "triple_other" in index.name
+
+
+@pytest.mark.parametrize("ending", ["nbi", "1.nbc", "2.nbc"])
+@pytest.mark.parametrize("share", [0, 0.1, 0.5, 0.99])
+def test_a_damaged_file_is_written_again(kept, fresh, ending, share):
+    hits(fresh())
+    (file,) = files(kept, ending)
+    content = file.read_bytes()
+    file.write_bytes(content[: int(share * len(content))])
+    assert hits(fresh()) < 2
+    assert hits(fresh()) == 2
+
+
+def test_code_of_another_signature_is_not_taken(kept, fresh):
+    # Two processes that save at once can leave the code of one under the name of the other.
+    hits(fresh())
+    one, other = files(kept, ".nbc")
+    shutil.copy(one, other)
+    assert hits(fresh()) == 1
+    assert hits(fresh()) == 2
+
+
+def test_a_change_in_any_kernel_makes_all_of_them_old(kept, fresh, monkeypatch):
+    hits(fresh())
+    monkeypatch.setattr(compiling, "_all_sources", lambda: "others")
+    assert hits(fresh()) == 0
+
+
+def test_a_full_disk_stops_nothing(kept, fresh, monkeypatch):
+    def fail(*_):
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr("numba.core.caching.IndexDataCacheFile._save_index", fail)
+    assert hits(fresh()) == 0
+
+
+def test_without_a_folder_a_sentence_is_said_once(kept, fresh, monkeypatch):
+    kept.write_text("a file, where the folder would be")
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    compiling._say_that_nothing_is_kept.cache_clear()
+    with pytest.warns(UserWarning, match="set NUMBA_CACHE_DIR to a folder") as said:
+        assert hits(fresh()) == 0
+    assert len(said) == 1  # for two kernels

@@ -1,0 +1,209 @@
+"""Fits in threads, in processes and in workers of others: the bits of a fit in the main thread."""
+
+import hashlib
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
+from pathlib import Path
+
+import joblib
+import numpy as np
+import pytest
+
+import ptunfold
+from ptunfold import PTU, threads
+from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
+from tests.test_threads import n_blas_threads
+
+pytestmark = pytest.mark.filterwarnings("ignore:the tangent planes explain")
+OF_OTHERS = ("pymp-", "dask-")  # they go when this process does
+PACKAGE = Path(ptunfold.__file__).parent
+
+
+def points(number):
+    """Make points of several kinds: neighbours by a tree or by products, float64 or float32."""
+    rng = np.random.default_rng(number)
+    return (
+        swiss_roll(300, noise=0.01 * number, seed=number).points,
+        rng.normal(size=(200, 30)),
+        s_with_hole(250, seed=number).points,
+        rng.normal(size=(150, 5)).astype(np.float32),
+    )[number % 4]
+
+
+def fit(number, n_jobs=2):
+    """Fit, and hash everything that depends on the points."""
+    model = PTU(n_jobs=n_jobs).fit(points(number))
+    placed = model.transform(points(number)[:20])
+    return hashlib.sha256(model.embedding_.tobytes() + placed.tobytes()).hexdigest()
+
+
+@pytest.fixture(scope="module")
+def expected():
+    """Return what the main thread of this process comes to."""
+    return [fit(number, n_jobs=1) for number in range(4)]
+
+
+@pytest.fixture(autouse=True)
+def _nothing_is_left(expected, tmp_path, monkeypatch):
+    work = tmp_path / "work"
+    work.mkdir()
+    monkeypatch.chdir(work)
+    monkeypatch.setattr(tempfile, "tempdir", str(work))
+    before, n_before = set(threading.enumerate()), n_blas_threads()
+    yield
+    assert n_blas_threads() == n_before
+    left = [thread.name for thread in set(threading.enumerate()) - before]
+    assert not any("ptunfold" in name for name in left), left
+    assert not [file for file in work.iterdir() if not file.name.startswith(OF_OTHERS)]
+
+
+def wide():
+    """Hash a search for neighbours that OpenMP's threads share."""
+    lists = neighbor_lists(np.random.default_rng(0).normal(size=(3000, 30)), 10)
+    return hashlib.sha256(b"".join(np.ascontiguousarray(each) for each in lists)).hexdigest()
+
+
+def measured(*dtypes):
+    """Hash what one kernel, which is compiled in a second, makes of points of some types."""
+    random = np.random.default_rng(0).normal(size=(50, 3))
+    ends = np.arange(49), np.arange(1, 50)
+    found = {dtype: edge_lengths(random.astype(dtype), *ends).tobytes() for dtype in dtypes}
+    return hashlib.sha256(b"".join(found[dtype] for dtype in sorted(found))).hexdigest()
+
+
+def start(expression, folder=PACKAGE.parent, **environment):
+    """Start a process that prints what is asked for."""
+    paths = [str(folder), str(Path(__file__).parents[1])]
+    return subprocess.Popen(
+        [sys.executable, "-c", f"from tests.test_processes import *; print({expression})"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(paths), **environment},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+
+
+def finish(process):
+    """Return what it printed, and what it said besides."""
+    out, said = process.communicate()
+    assert process.returncode == 0, said
+    return out.strip(), said
+
+
+@pytest.mark.parametrize("n_threads", [2, 4])
+def test_fits_at_once_in_threads(expected, n_threads):
+    numbers = [*range(4)] * 3
+    with ThreadPoolExecutor(n_threads) as executor:
+        assert list(executor.map(fit, numbers)) == expected * 3
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_inside_joblib(expected, backend):
+    with joblib.parallel_config(backend):
+        found = joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(number) for number in range(4))
+    assert found == expected
+    if backend == "loky":
+        joblib.externals.loky.get_reusable_executor().shutdown()
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_in_processes_of_their_own(expected, method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as executor:
+        assert list(executor.map(fit, range(2))) == expected[:2]
+
+
+def forked(call, *arguments):
+    """Call a function in a child that has everything of this process but its threads."""
+    end, start_of_pipe = os.pipe()
+    child = os.fork()
+    if not child:
+        signal.alarm(60)
+        os.write(start_of_pipe, call(*arguments).encode())
+        os._exit(0)
+    os.close(start_of_pipe)
+    with open(end) as file:
+        answer = file.read()
+    return answer if os.waitpid(child, 0)[1] == 0 else "no answer"
+
+
+def everything_forked():
+    """Fork after all that leaves threads or locks behind."""
+    answers = [wide(), forked(wide), fit(0), forked(fit, 0), forked(forked, fit, 0)]
+    is_held = threading.Event()
+
+    def hold():
+        with threads._lock:
+            is_held.set()
+            time.sleep(0.5)
+
+    holder = threading.Thread(target=hold)
+    holder.start()
+    is_held.wait()
+    answers.append(forked(fit, 0))
+    holder.join()
+    return " ".join(answers)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_forked_after_a_fit(expected):
+    # In a process of its own, because one with threads of others may not be forked.
+    found, _ = finish(start("everything_forked()"))
+    assert found.split() == [wide()] * 2 + [expected[0]] * 4
+
+
+def test_inside_a_worker_of_dask(expected, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=2,
+            dashboard_address=None,
+            local_directory=str(tmp_path / "scratch"),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        assert client.gather(client.map(fit, range(4))) == expected
+
+
+def test_one_thread_for_everything(expected):
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "NUMBA_NUM_THREADS")
+    found, _ = finish(start("fit(0), fit(1)", **dict.fromkeys(names, "1")))
+    assert found.split() == expected[:2]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders of the user have other names")
+@pytest.mark.parametrize("is_all", [False, True])
+def test_a_cache_that_cannot_be_written(tmp_path, is_all):
+    # Files in the places of folders stop the superuser too.
+    (tmp_path / "file").touch()
+    environment = {"NUMBA_CACHE_DIR": str(tmp_path / "file" / "kept")}
+    if is_all:
+        package = tmp_path / "copy" / "ptunfold"
+        shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
+        (package / "kernels" / "__pycache__").touch()
+        environment |= {"folder": package.parent, "XDG_CACHE_HOME": str(tmp_path / "file")}
+        environment |= {"HOME": str(tmp_path / "file")}
+    found, said = finish(start("measured('f4', 'f8')", **environment))
+    assert found == measured("f4", "f8")
+    assert said.count("compiled code cannot be kept") == is_all
+
+
+def test_an_empty_cache_filled_by_two_at_once(tmp_path):
+    kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
+    both = [start(f"measured({types})", **kept) for types in ("'f4', 'f8'", "'f8', 'f4'")]
+    third = "measured('f8', 'f4')"
+    found = [finish(process)[0] for process in both] + [finish(start(third, **kept))[0]]
+    assert found == [measured("f4", "f8")] * 3
+    assert list(tmp_path.glob("kept/*/*.nbc"))
+    assert not list(tmp_path.glob("kept/*/*.tmp.*"))
