@@ -1,5 +1,6 @@
 // Bundle the page into one file of the Python package: scripts and styles inline, data to come.
 // `node build.mjs` writes it; `node build.mjs --check` fails if it is not what the sources make.
+import { createHash } from "node:crypto";
 import { readFile, writeFile } from "node:fs/promises";
 import { build } from "esbuild";
 
@@ -26,8 +27,12 @@ const [page, script, style] = await Promise.all([
   bundle("src/style.css"),
 ]);
 if (script.includes("</script")) throw new Error("the script would end too early");
+// The page's policy: this script and this style, and no other.
+const hash = (text) => `sha256-${createHash("sha256").update(text).digest("base64")}`;
 // Functions, so that no dollar sign in the code is taken for a reference.
 const made = page
+  .replace("/* script hash */", hash(script))
+  .replace("/* style hash */", hash(style))
   .replace("/* style */", () => style)
   .replace("/* script */", () => script);
 
