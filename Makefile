@@ -2,33 +2,62 @@
 PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
+TOOLS  := $(VENV)/tools/bin
+# Any Python from 3.11 on, and any index, take what pyproject.toml allows. `make LOCKED=1 test` takes the
+# very files of requirements-dev.lock instead, which not every index and platform has.
+DEV    := $(VENV)/$(if $(LOCKED),.locked,.dev)
+# What the oldest and the newest dependencies are tried with: what calls them, not every number.
+CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py \
+	tests/test_cli_files.py tests/test_supply.py tests/io tests/geometry tests/geodesics tests/embedding \
+	tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest fuzz explorer check-explorer paper bench accuracy real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz lowest newest lock audit explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
 
 test: lint types imports pytest  ## everything that has to hold
 
-lint: $(VENV)/.dev
+lint: $(DEV)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 
-types: $(VENV)/.dev
+types: $(DEV)
 	$(BIN)/mypy
 
-imports: $(VENV)/.dev
+imports: $(DEV)
 	$(BIN)/lint-imports
 
-pytest: $(VENV)/.dev
+pytest: $(DEV)
 	$(BIN)/pytest -n 2 --dist loadfile
 
-fuzz: $(VENV)/.dev  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, processes that share a cache, 500 fits in one process
+fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 	$(BIN)/python tests/fuzz/interrupts.py 50
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
+
+# The package as it is installed, not the sources. Warnings of old packages about newer ones are not ours, and the
+# last bits of products are not the same in all kernels of OpenBLAS, of which an old one may choose others.
+lowest: $(VENV)/tools/.installed  ## tests with the oldest dependencies that pyproject.toml allows, on Python 3.11
+	$(TOOLS)/uv venv --quiet --clear --python 3.11 $(VENV)/lowest
+	$(TOOLS)/uv pip install --quiet --python $(VENV)/lowest --resolution lowest-direct '.[dev]'
+	$(VENV)/lowest/bin/pytest -n 2 --dist loadfile -W default $(CALLERS) \
+		--deselect tests/engines/test_cluster_tasks.py::test_slabs_have_the_bits_of_bands
+
+newest: $(VENV)/tools/.installed  ## tests with the newest releases of all dependencies
+	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/newest
+	$(TOOLS)/uv pip install --quiet --python $(VENV)/newest --upgrade '.[dev]'
+	$(VENV)/newest/bin/pytest -n 2 --dist loadfile $(CALLERS)
+
+lock: $(VENV)/tools/.installed  ## write requirements-dev.lock anew: one file for all Pythons and platforms
+	$(TOOLS)/uv pip compile --quiet --upgrade --universal --python-version 3.11 --generate-hashes --no-annotate \
+		--no-header --extra dev --output-file requirements-dev.lock pyproject.toml
+
+audit: $(VENV)/tools/.installed explorer/node_modules/.installed  ## known holes in what the lock files name; needs the network
+	$(TOOLS)/pip-audit --strict --require-hashes --disable-pip --requirement requirements-dev.lock
+	cd explorer && npm audit
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
 	cd explorer && npm run --silent build
@@ -39,26 +68,26 @@ check-explorer: explorer/node_modules/.installed  ## is the bundled page what th
 paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs/paper
 	$(BIN)/ptunfold paper --output docs/paper
 
-bench: $(VENV)/.dev  ## PTU against scikit-learn's Isomap
+bench: $(DEV)  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
 	$(BIN)/python benchmarks/stages.py
 
-accuracy: $(VENV)/.dev  ## errors against the truth, over ten seeds
+accuracy: $(DEV)  ## errors against the truth, over ten seeds
 	$(BIN)/python benchmarks/accuracy.py
 
 real: $(VENV)/.real  ## real data and surfaces: PTU beside Isomap, UMAP and the heat method
 	$(BIN)/python benchmarks/real.py
 
-large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choice of landmarks
+large: $(DEV)  ## landmark fits up to ten million points, new points, choice of landmarks
 	$(BIN)/python benchmarks/large.py 10000000
 	$(BIN)/python benchmarks/landmarks.py
 
-scale: $(VENV)/.dev  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
+scale: $(DEV)  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
 	$(BIN)/python benchmarks/disk.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/explorer.py
 
-gpu: $(VENV)/.dev  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy
+gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy
 	$(BIN)/pytest -m gpu
 	$(BIN)/python benchmarks/gpu.py full
 	$(BIN)/python benchmarks/gpu.py landmarks
@@ -84,4 +113,15 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 $(VENV)/.real: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[real]'
+	@touch $@
+
+$(VENV)/.locked: requirements-dev.lock pyproject.toml | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --require-hashes --requirement requirements-dev.lock
+	$(BIN)/python -m pip install --quiet --no-deps --editable .
+	@touch $@ $(VENV)/.demo
+
+# Apart from what is tested, which they must not change.
+$(VENV)/tools/.installed: | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/tools
+	$(TOOLS)/python -m pip install --quiet uv pip-audit
 	@touch $@

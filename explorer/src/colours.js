@@ -13,6 +13,7 @@ export const KINDS = [
   [120, 195, 90], [225, 60, 90], [105, 60, 90], [240, 180, 180], [90, 150, 255], [255, 120, 225],
   [195, 0, 120], [165, 75, 30], [75, 120, 75], [180, 210, 75], [0, 195, 120], [120, 150, 60],
 ];
+const SOME_KINDS = 12; // named in the legend, where there are more than colours
 export const GAP = [150, 150, 150];
 export const css = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
 
@@ -23,6 +24,9 @@ export function along(share, isDark) {
   const k = Math.min(Math.floor(at), SCALE.length - 2);
   return SCALE[k].map((low, i) => low + (at - k) * (SCALE[k + 1][i] - low));
 }
+
+// The words of a column that a legend has room for.
+export const named = ({ labels }) => labels.slice(0, labels.length > KINDS.length ? SOME_KINDS : KINDS.length);
 
 // The colour of one of `count` kinds: more than the palette has lie along the scale.
 export function kind(code, count, isDark) {
@@ -58,12 +62,15 @@ export function paint(column, tints, isDark) {
   const table = labels
     ? labels.map((_, code) => kind(code, labels.length, isDark).map(Math.round))
     : Array.from({ length: 256 }, (_, i) => along(i / 255, isDark).map(Math.round));
-  const scale = high > low ? 255 / (high - low) : 0;
+  // In units of the larger end: the largest and the smallest doubles leave their range otherwise.
+  const unit = Math.max(Math.abs(low), Math.abs(high)) || 1;
+  const start = low / unit;
+  const scale = high > low ? 255 / (high / unit - start) : 0;
   for (let i = 0, at = 0; i < values.length; i++, at += 4) {
     const value = values[i];
     let colour = GAP;
     if (labels) colour = table[value] ?? GAP;
-    else if (Number.isFinite(value)) colour = table[Math.min(Math.max(Math.round((value - low) * scale), 0), 255)];
+    else if (Number.isFinite(value)) colour = table[Math.min(Math.max(Math.round((value / unit - start) * scale), 0), 255)];
     tints[at] = colour[0];
     tints[at + 1] = colour[1];
     tints[at + 2] = colour[2];

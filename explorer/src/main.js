@@ -1,15 +1,16 @@
 // The page: two views of the same points, linked, and a path between any two of them.
-import { along, bar, css, kind, KINDS, paint, range } from "./colours.js";
+import { bar, css, kind, named, paint, range } from "./colours.js";
 import { load } from "./data.js";
 import { Images } from "./images.js";
 import { digits, PathPanel } from "./panel.js";
 import { Connection } from "./paths.js";
+import { picture } from "./picture.js";
 import { download, table } from "./save.js";
+import { short } from "./text.js";
 import { View } from "./view.js";
 
 const $ = (id) => document.getElementById(id);
 const FADED = 46; // of 255: points that are not selected
-const SOME_KINDS = 12; // named in the legend, where there are more than colours
 const MOST_ON_CARD = 60;
 
 function trouble(error) {
@@ -27,9 +28,6 @@ function everyNth(values, start, width) {
   for (let i = 0; i < column.length; i++) column[i] = values[i * width + start];
   return column;
 }
-
-// The words of a column that a legend has room for.
-const named = ({ labels }) => labels.slice(0, labels.length > KINDS.length ? SOME_KINDS : KINDS.length);
 
 class Explorer {
   constructor({ meta, arrays }) {
@@ -100,7 +98,7 @@ class Explorer {
   }
 
   listen() {
-    for (const column of this.columns) $("colour").add(new Option(column.name, column.name));
+    for (const column of this.columns) $("colour").add(new Option(short(column.name)));
     $("colour").addEventListener("change", () => this.colourBy(this.columns[$("colour").selectedIndex]));
     for (const radio of document.getElementsByName("tool")) {
       radio.addEventListener("change", () => this.setTool(radio.value));
@@ -157,7 +155,9 @@ class Explorer {
     const add = (kindOf, text, parent = legend) => Object.assign(parent.appendChild(document.createElement(kindOf)), { textContent: text });
     add("div", column.name);
     const isDark = this.theme === "dark";
-    const hasGaps = column.values.some((value) => (column.labels ? value < 0 : Number.isNaN(value)));
+    const isInfinite = !column.labels && column.values.some((value) => Math.abs(value) === Infinity);
+    const isGrey = isInfinite || column.values.some((value) => (column.labels ? value < 0 : Number.isNaN(value)));
+    const grey = `grey: no ${isInfinite ? "finite " : ""}value`;
     if (column.labels) {
       const list = add("ul", "");
       const shown = named(column);
@@ -167,22 +167,20 @@ class Explorer {
         item.append(label);
       });
       if (column.labels.length > shown.length) add("li", `and ${column.labels.length - shown.length} more`, list);
-      if (hasGaps) add("div", "grey: no value");
+      if (isGrey) add("div", grey);
       return;
     }
     const [low, high] = column.range;
-    if (hasGaps) add("div", "grey: no value");
-    if (low === high) {
-      add("div", `${digits(low)} everywhere`);
-      return;
-    }
+    if (isGrey) add("div", grey);
+    if (low === high) add("div", `${digits(low)} everywhere`);
+    if (!(low < high)) return;
     add("div", "").className = "bar";
     legend.lastChild.style.background = bar(isDark);
     const ends = add("div", "");
     ends.className = "ends";
     // As many digits as tell the ends apart.
     const count = Math.min(Math.max(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low))) + 3, 3), 15);
-    for (const value of [low, high]) add("span", Number.isFinite(value) ? digits(value, count) : "no values", ends);
+    for (const value of [low, high]) add("span", digits(value, count), ends);
   }
 
   hover(id) {
@@ -214,7 +212,7 @@ class Explorer {
     const isCrowded = this.meta.features.length > 12;
     const shown = isCrowded ? [...this.columns].sort((a, b) => Boolean(a.isFeature) - Boolean(b.isFeature)) : this.columns;
     for (const { name, values, labels } of shown.slice(0, MOST_ON_CARD)) {
-      list.appendChild(document.createElement("dt")).textContent = name;
+      Object.assign(list.appendChild(document.createElement("dt")), { textContent: name, title: name });
       const value = values[id];
       list.appendChild(document.createElement("dd")).textContent = labels ? labels[value] ?? "–" : digits(value);
     }
@@ -318,69 +316,9 @@ class Explorer {
     download(table(ids, this.columns), `${this.meta.file_name}.csv`);
   }
 
-  drawLegend(pen, x, y, width) {
-    const isDark = this.theme === "dark";
-    const { labels, range: ends } = this.colour;
-    const write = (text, at, below = 0) => {
-      pen.fillStyle = this.pens.text;
-      pen.fillText(text, at, y + 26 + below);
-    };
-    if (labels) {
-      // Lines as long as the view is wide, the last one at the bottom.
-      const entries = named(this.colour).map((label, code) => ({ label, code, long: 26 + pen.measureText(label).width }));
-      const lines = [[]];
-      let room = width;
-      for (const entry of entries) {
-        if (entry.long > room && lines.at(-1).length) {
-          lines.push([]);
-          room = width;
-        }
-        lines.at(-1).push(entry);
-        room -= entry.long;
-      }
-      lines.forEach((line, k) => {
-        const below = -18 * (lines.length - 1 - k);
-        let at = x;
-        for (const { label, code, long } of line) {
-          pen.fillStyle = css(kind(code, labels.length, isDark));
-          pen.fillRect(at, y + 16 + below, 10, 10);
-          write(label, at + 14, below);
-          at += long;
-        }
-      });
-      return;
-    }
-    for (let k = 0; k < 180; k++) {
-      pen.fillStyle = css(along(k / 179, isDark));
-      pen.fillRect(x + k, y, 1.5, 10);
-    }
-    write(digits(ends[0], 4), x);
-    write(digits(ends[1], 4), x + 190 - pen.measureText(digits(ends[1], 4)).width);
-  }
-
   savePicture() {
     this.hover(-1);
-    const { left, right } = this.views;
-    const dense = left.dense;
-    const picture = Object.assign(document.createElement("canvas"), {
-      width: (left.width + right.width) * dense, height: Math.max(left.height, right.height) * dense,
-    });
-    const pen = picture.getContext("2d");
-    pen.scale(dense, dense);
-    pen.fillStyle = this.pens.back;
-    pen.fillRect(0, 0, picture.width, picture.height);
-    left.snapshot(pen, 0, 0);
-    right.snapshot(pen, left.width, 0);
-    pen.fillStyle = this.pens.text;
-    pen.font = "13px system-ui, sans-serif";
-    pen.fillText(`${this.meta.title}: ${this.meta.input_title}`, 12, 20);
-    pen.fillText(`embedding, coloured by ${this.colour.name}`, left.width + 12, 20);
-    if (this.path) {
-      const { distance, graph } = this.path;
-      pen.fillText(`path ${this.ends.join(" – ")}: ${digits(distance, 5)} unfolded, ${digits(graph, 5)} along the graph`, left.width + 12, 40);
-    }
-    this.drawLegend(pen, 12, left.height - 34, left.width - 24);
-    picture.toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
+    picture(this).toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
   }
 }
 

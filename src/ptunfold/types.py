@@ -111,7 +111,9 @@ class Graph:
     def to_sparse(self) -> sparse.csr_array:
         """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly."""
         shape = (self.n_points, self.n_points)
-        return sparse.csr_array((self.lengths, self.indices, self.indptr), shape=shape)
+        # SciPy's graph functions took 32 bits alone before they took 64 too.
+        indptr = self.indptr.astype(np.int32) if self.n_edges < 1 << 31 else self.indptr
+        return sparse.csr_array((self.lengths, self.indices, indptr), shape=shape)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,9 +47,14 @@ def screenshots(pytestconfig):
 
 
 @pytest.fixture
-def opened(browser, tmp_path):
+def complaints():
+    """What pages complain of, or ask for; a test that expects some clears the list."""
+    return []
+
+
+@pytest.fixture
+def opened(browser, tmp_path, complaints):
     """Open pages; whatever they complain of fails the test in the end."""
-    complaints = []
 
     def open_page(page, name="page.html", *, size=(1280, 720), theme="light"):
         file = tmp_path / name
@@ -64,9 +69,15 @@ def opened(browser, tmp_path):
         tab.set_default_timeout(60_000)
         tab.on("console", lambda said: complaints.append(f"{said.type}: {said.text}"))
         tab.on("pageerror", lambda error: complaints.append(str(error)))
-        tab.on("request", lambda asked: complaints.append(asked.url) if _leaves(asked) else None)
+        tab.on("dialog", lambda dialog: (complaints.append(dialog.message), dialog.dismiss()))
+        tab.on("popup", lambda other: complaints.append(f"another page: {other.url}"))
+        own = (file.as_uri(), "blob:", "data:")
+        tab.on(
+            "request",
+            lambda asked: None if asked.url.startswith(own) else complaints.append(asked.url),
+        )
         tab.goto(file.as_uri())
-        tab.evaluate("ptunfold.ready")
+        tab.evaluate("window.ptunfold?.ready")
         contexts.append(context)
         return tab
 
@@ -75,10 +86,6 @@ def opened(browser, tmp_path):
     for context in contexts:
         context.close()
     assert complaints == []
-
-
-def _leaves(request):
-    return not request.url.startswith(("file:", "blob:", "data:"))
 
 
 @pytest.fixture(scope="module")

@@ -145,7 +145,7 @@ def test_columns_of_parquet(tmp_path):
     table = pyarrow.table(
         {
             "price": pyarrow.array([Decimal("1.25"), None, Decimal("3.50")]),
-            "half": pyarrow.array([1, 2, 3], pyarrow.float16()),
+            "half": pyarrow.array(np.arange(1, 4, dtype=np.float16)),
             "large": pyarrow.array([2**60, 2, 3], pyarrow.int64()),
             "coded": pyarrow.array([1.5, 2.5, 1.5]).dictionary_encode(),
             "flag": [True, False, True],

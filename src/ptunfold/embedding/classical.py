@@ -64,7 +64,8 @@ def classical_mds(
     if is_of_dask(distances):
         return _scale_on_cluster(distances, n_components, progress=progress)
     refuse_mask(distances, "distances")
-    distances = as_distances(np.array(distances, copy=not overwrite or None), n_components)
+    taken = np.asarray(distances) if overwrite else np.array(distances)
+    distances = as_distances(taken, n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
         BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, progress=progress

@@ -111,7 +111,10 @@ def _as_numbers(listed: list[Any]) -> FloatArray | None:
             continue
         if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
             return None
-        numbers[place] = float(value)
+        try:
+            numbers[place] = float(value)
+        except OverflowError:  # whole numbers have no end, but no digits of theirs fit on a scale
+            return None
     return None if np.isnan(numbers).all() else numbers
 
 

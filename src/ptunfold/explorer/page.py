@@ -25,6 +25,7 @@ _MOST_NAMED = 100  # features on a card
 _LEVELS = 65534  # of a rounded number in 16 bits; one more stands for a gap
 _WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
 _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
+_LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -137,7 +138,7 @@ def make_page(
         box.store("images", pictures)
     meta = {
         "title": title,
-        "file_name": re.sub(r"[^\w.-]+", "-", title).strip("-") or "ptunfold",
+        "file_name": re.sub(r"[^\w.-]+", "-", title)[:_LONGEST_NAME].strip(".-") or "ptunfold",
         "points": n_points,
         "components": embedding.shape[1],
         "n_features": told.shape[1],
@@ -239,8 +240,9 @@ def _fill(meta: dict[str, Any], box: _Box) -> str:
     """Put the data into the page that was bundled for them."""
     page = files("ptunfold.explorer").joinpath("page.html").read_text(encoding="utf-8")
     said = json.dumps({**meta, "arrays": box.entries}, ensure_ascii=False, allow_nan=False)
-    # Inside a script element only this character could end it.
-    said = said.replace("<", "\\u003c")
+    # Inside a script element only this character could end it; halves of characters, as names of
+    # files have them, cannot be written but as escapes.
+    said = said.replace("<", "\\u003c").encode("utf-8", "backslashreplace").decode("utf-8")
     scripts = [f'<script type="application/json" id="meta">{said}</script>', *box.scripts]
     before, after = page.split("<!-- data -->")
     return before + "\n".join(scripts) + after

@@ -107,6 +107,8 @@ def _page(sections: list[Section], extent: Extent) -> str:
     return (
         "<!doctype html><html lang='en'><head><meta charset='utf-8'>"
         "<meta name='viewport' content='width=device-width'>"
+        '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; '
+        "img-src data:; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'\">"
         f"<title>{html.escape(_heading(extent))}</title><style>{_STYLE}</style></head><body>"
         + "\n".join(parts)
         + "</body></html>\n"

@@ -1,0 +1,68 @@
+// Both views, their titles and the legend, in one picture.
+import { along, css, kind, named } from "./colours.js";
+import { digits } from "./panel.js";
+import { isolated } from "./text.js";
+
+function drawLegend({ colour, theme, pens }, pen, x, y, width) {
+  const isDark = theme === "dark";
+  const { labels, range } = colour;
+  const write = (text, at, below = 0) => {
+    pen.fillStyle = pens.text;
+    pen.fillText(text, at, y + 26 + below);
+  };
+  if (labels) {
+    // Lines as long as the view is wide, the last one at the bottom.
+    const entries = named(colour).map((label, code) => ({ label: isolated(label), code }));
+    const lines = [[]];
+    let room = width;
+    for (const entry of entries) {
+      entry.long = 26 + pen.measureText(entry.label).width;
+      if (entry.long > room && lines.at(-1).length) {
+        lines.push([]);
+        room = width;
+      }
+      lines.at(-1).push(entry);
+      room -= entry.long;
+    }
+    lines.forEach((line, k) => {
+      const below = -18 * (lines.length - 1 - k);
+      let at = x;
+      for (const { label, code, long } of line) {
+        pen.fillStyle = css(kind(code, labels.length, isDark));
+        pen.fillRect(at, y + 16 + below, 10, 10);
+        write(label, at + 14, below);
+        at += long;
+      }
+    });
+    return;
+  }
+  for (let k = 0; k < 180; k++) {
+    pen.fillStyle = css(along(k / 179, isDark));
+    pen.fillRect(x + k, y, 1.5, 10);
+  }
+  write(digits(range[0], 4), x);
+  write(digits(range[1], 4), x + 190 - pen.measureText(digits(range[1], 4)).width);
+}
+
+export function picture(explorer) {
+  const { views: { left, right }, meta, pens, path, ends, colour } = explorer;
+  const { dense } = left;
+  const canvas = Object.assign(document.createElement("canvas"), {
+    width: (left.width + right.width) * dense, height: Math.max(left.height, right.height) * dense,
+  });
+  const pen = canvas.getContext("2d");
+  pen.scale(dense, dense);
+  pen.fillStyle = pens.back;
+  pen.fillRect(0, 0, canvas.width, canvas.height);
+  left.snapshot(pen, 0, 0);
+  right.snapshot(pen, left.width, 0);
+  pen.fillStyle = pens.text;
+  pen.font = "13px system-ui, sans-serif";
+  pen.fillText(`${isolated(meta.title)}: ${meta.input_title}`, 12, 20);
+  pen.fillText(`embedding, coloured by ${isolated(colour.name)}`, left.width + 12, 20);
+  if (path) {
+    pen.fillText(`path ${ends.join(" – ")}: ${digits(path.distance, 5)} unfolded, ${digits(path.graph, 5)} along the graph`, left.width + 12, 40);
+  }
+  drawLegend(explorer, pen, 12, left.height - 34, left.width - 24);
+  return canvas;
+}
