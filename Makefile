@@ -38,13 +38,11 @@ fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at r
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
 
-# The package as it is installed, not the sources. Warnings of old packages about newer ones are not ours, and the
-# last bits of products are not the same in all kernels of OpenBLAS, of which an old one may choose others.
+# The package as it is installed, not the sources. Warnings of old packages about newer ones are not ours.
 lowest: $(VENV)/tools/.installed  ## tests with the oldest dependencies that pyproject.toml allows, on Python 3.11
 	$(TOOLS)/uv venv --quiet --clear --python 3.11 $(VENV)/lowest
 	$(TOOLS)/uv pip install --quiet --python $(VENV)/lowest --resolution lowest-direct '.[dev]'
-	$(VENV)/lowest/bin/pytest -n 2 --dist loadfile -W default $(CALLERS) \
-		--deselect tests/engines/test_cluster_tasks.py::test_slabs_have_the_bits_of_bands
+	$(VENV)/lowest/bin/pytest -n 2 --dist loadfile -W default $(CALLERS)
 
 newest: $(VENV)/tools/.installed  ## tests with the newest releases of all dependencies
 	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/newest
