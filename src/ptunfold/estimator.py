@@ -20,6 +20,7 @@ from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
 from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
+from ptunfold.memory import advised, prepare_threads
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -266,7 +267,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         before = self.__dict__.copy()
         try:
-            self._fit(X, graph)
+            with advised("the fit"):
+                self._fit(X, graph)
         except BaseException:  # of Ctrl-C too
             self.__dict__ = before
             raise
@@ -274,8 +276,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
-        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
-            points = points.copy()  # new points are placed by these, whatever becomes of X
+        prepare_threads(self.n_jobs)
         check_count("n_components", self.n_components)
         settings = check_settings(
             points,
@@ -298,7 +299,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         check_choice("engine", self.engine, ENGINES)
         check_flag("progress", self.progress)
-        plan = plan_landmarks(
+        plan, check = plan_landmarks(
             self.n_landmarks,
             self.landmarks,
             self.random_state,
@@ -310,6 +311,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
+        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
+            points = points.copy()  # new points are placed by these, whatever becomes of X
         with make_engine(self.engine, self.store, resume=self.resume, n_jobs=self.n_jobs) as engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
@@ -317,6 +320,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.n_components,
                 plan,
                 engine,
+                check=check,
                 mds=self.mds,
                 n_jobs=self.n_jobs,
                 progress=self.progress,
