@@ -4,25 +4,25 @@ from __future__ import annotations
 
 import math
 import traceback
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
 import psutil
 from joblib import cpu_count
 
 from ptunfold.threads import effective_n_jobs, hold_buffers
 
-_ADVICE = (
-    "pass landmarks or fewer of them, fewer neighbours, n_jobs=1, float32 points or a store, or "
-    "fit a part of the points and transform the rest"
-)
 # What any process can still find.
 _LEAST = 100_000_000
-# Of address space: kernels, which are loaded when they are first needed, and what is free between
-# arrays; and for each thread its stack, its heap and buffers of two libraries.
-_CODE, _A_THREAD = 120_000_000, 145_000_000
+# Of address space: kernels, which are loaded or compiled when they are first needed; for each
+# thread its stack, its heap and buffers of two libraries; and what is free between arrays.
+_CODE, _A_THREAD, _GAPS = 200_000_000, 145_000_000, 30_000_000
 _prepared = [0]  # threads
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
 
 
 class NoRoomError(MemoryError):
@@ -30,31 +30,49 @@ class NoRoomError(MemoryError):
 
 
 @contextmanager
-def advised(doing: str) -> Iterator[None]:
-    """Say what to do where memory runs out, whoever finds out.
-
-    Libraries say how much they asked for, or nothing at all.
+def advised(doing: str, advice: str) -> Iterator[None]:
+    """Say what to do where memory runs out, whoever finds out; libraries do not.
 
     Parameters
     ----------
     doing : str
         What is being done, for the message.
+    advice : str
+        What to do instead.
 
     Examples
     --------
-    >>> with advised("the fit"):
+    >>> with advised("the fit", "pass fewer points"):
     ...     raise MemoryError
     Traceback (most recent call last):
-    ptunfold.memory.NoRoomError: memory ran out during the fit; pass landmarks or fewer of ...
+    ptunfold.memory.NoRoomError: memory ran out during the fit; pass fewer points
     """
     try:
+        prepare_threads(None)
         yield
     except NoRoomError:
         raise
     except MemoryError as error:
         # Who keeps the error, as a notebook does, would keep all that was being worked on.
         traceback.clear_frames(error.__traceback__)
-        raise NoRoomError(f"memory ran out during {doing}; {_ADVICE}") from error
+        raise NoRoomError(f"memory ran out during {doing}; {advice}") from error
+
+
+def with_advice(
+    doing: str, advice: str
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Do so for a whole function; parameters as in `advised`."""
+
+    # Not by `advised` itself, which would stand between a warning and the caller's line.
+    def decorate(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        @wraps(function)
+        def run(*args: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
+            with advised(doing, advice):
+                return function(*args, **options)
+
+        return run
+
+    return decorate
 
 
 def free_bytes() -> int:
@@ -73,7 +91,7 @@ def free_bytes() -> int:
             # Files that were read and are kept in case they are read again make room at once.
             kept = dict(zip(statistics[::2], statistics[1::2], strict=False)).get(files, "0")
             free = min(free, room + int(kept))
-    return int(max(min(max(free, _LEAST), address_space() - _CODE), 0))
+    return int(max(min(max(free, _LEAST), address_space() - _GAPS), 0))
 
 
 def address_space() -> float:
@@ -91,8 +109,7 @@ def address_space() -> float:
 def prepare_threads(n_jobs: int | None) -> None:
     """Under a limit of address space, take now what libraries cannot do without later.
 
-    Where linear algebra finds no room for its buffers, or OpenMP none for its threads, they end the
-    process.
+    Where linear algebra finds no room for its buffers it ends the process.
 
     Raises
     ------

@@ -19,7 +19,7 @@ _MANY_FEATURES = 15
 _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
 _LANES, _BATCHES, _BAND = 16, 8, 256
-_STRIP, _STRIPS = 2048, 1 << 30
+_STRIPS = 1 << 30
 _COLUMNS = 1 << 15
 
 
@@ -120,20 +120,28 @@ class Needs:
 
     def stored(self) -> float:
         """All distances on disk."""
-        strip = self.n_points * min(_STRIP, self.n_points) * self.itemsize
+        n_bands = min(max(self.n_points // _BAND // 8, 1), 8)  # of a slab
+        strip = self.n_points * min(n_bands * _BAND, self.n_points) * self.itemsize
         band = self.n_points * _BAND * self.itemsize
         n_strips = min(self.n_jobs, max(_STRIPS // strip, 1))
         folding = n_strips * (strip + band)
         working = max(self._searching, folding, self._scaling + self.n_jobs * band)
         return max(self.laying, _FIXED + self._arranged + working)
 
-    def elsewhere(self) -> float:
-        """Distances that other machines or devices keep."""
-        return max(self.laying, _FIXED + self._arranged)
+    def on_device(self) -> float:
+        """All distances on a device, or where its engine finds room."""
+        return max(self.laying, _FIXED + self.geometry)
+
+    def on_cluster(self, free: float) -> float:
+        """All distances by workers, who leave half of them here if there is room."""
+        bands = bytes_of_all_distances(self.n_points, self.itemsize)
+        here = _FIXED + self._arranged + self._scaling
+        has_room = bands <= 0.5 * free and here + bands <= free
+        return max(self.laying, here + bands * has_room)
 
     def variants(self, mds: str) -> float:
         """All distances in memory, and scaling other than classical."""
-        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6, "additive": 5}[mds]
+        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5, "additive": 5}[mds]
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 

@@ -102,7 +102,9 @@ def plan_landmarks(
             return needs.variants(mds)
         if is_stored:
             return needs.stored()
-        return needs.all_distances() if engine == "threads" else needs.elsewhere()
+        if engine == "dask":
+            return needs.on_cluster(free)
+        return needs.all_distances() if engine == "threads" else needs.on_device()
 
     def needs_for(
         points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
@@ -191,11 +193,36 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
     return f"the distances between all {n_points} points", remedy
 
 
-def check_room_for_rows(n_rows: int, n_points: int, itemsize: int) -> None:
-    """Refuse a matrix of distances that does not fit into the memory that is free."""
-    needed, free = n_rows * n_points * itemsize, free_bytes()
+def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float = 0) -> None:
+    """Refuse a matrix of distances that does not fit into the memory that is free.
+
+    Parameters
+    ----------
+    n_rows, n_points, itemsize : int
+        The shape of the matrix, and the size of a number.
+    beside : float
+        Bytes that are needed too.
+    """
+    needed, free = n_rows * n_points * itemsize + beside, free_bytes()
     if needed > free:
         raise NoRoomError(
             f"the distances from {n_rows} to {n_points} points need {in_words(needed)}, but "
             f"{in_words(free)} are free; pass fewer sources, a part at a time"
         )
+
+
+def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None) -> float:
+    """Estimate what it takes at least to lay a connection over points."""
+    return min(
+        needs_of(
+            points,
+            one,
+            1,
+            n_given=0,
+            kind=kind,
+            graph=None,
+            is_ordered=len(points) > MOST_UNORDERED,
+            n_jobs=n_jobs,
+        ).laying
+        for one, kind in _possible(settings, len(points))
+    )

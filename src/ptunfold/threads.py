@@ -88,7 +88,6 @@ def hold_buffers(n_threads: int) -> None:
     """Let linear algebra take the buffers of so many threads, and keep them for later.
 
     OpenBLAS takes each when it is first needed, and ends the process if there is no room for it.
-    OpenMP does so with its threads.
     """
     for library in _blas().lib_controllers:
         if hasattr(library.dynlib, "blas_memory_alloc"):
