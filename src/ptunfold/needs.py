@@ -20,7 +20,7 @@ _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
 _LANES, _BATCHES, _BAND = 16, 8, 256
 _STRIPS = 1 << 30
-_COLUMNS = 1 << 15
+_COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ class Needs:
         if self.n_features > _MANY_FEATURES:
             searching += 3 * self._table
         moving = self._points + 4 * copy + self._table * (self.dim + 1) if self.is_moved else 0
-        judging = self.geometry + self.n_edges * (80 if self.is_partly else 40)
+        judging = self.geometry + self.n_edges * 80
         if self.is_moved:
             judging = max(judging, self.geometry + 2 * self._table)
         return _FIXED + max(searching, moving, judging)
@@ -149,7 +149,7 @@ class Needs:
         """Distances from landmarks, of which ``n_columns`` of each row are kept here."""
         rows = n_columns * count * self.itemsize
         tree = 48 + 16 * self.dim + 8 * self.dim**2
-        scaling = 12 * count * min(n_columns, _COLUMNS)
+        scaling = 12 * count * min(n_columns, _COLUMNS) + _BUFFER
         working = max(self.n_jobs * self.n_points * tree, scaling)
         edges = 8 * self.n_edges * (not self.is_partly)
         others = 64 * self.n_points
