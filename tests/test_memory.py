@@ -64,11 +64,11 @@ def test_a_second_look_when_the_texture_is_known(monkeypatch):
     """The same size is refused for a curved sheet, which has more edges, and not for a cloud."""
     smooth = swiss_roll(1500, n_features=20).points
     rough = np.random.default_rng(0).standard_normal(smooth.shape)
-    monkeypatch.setattr(planning, "free_bytes", lambda: 16_500_000)
+    monkeypatch.setattr(planning, "free_bytes", lambda: 18_000_000)
     with pytest.warns(UserWarning, match="the data are no sheet"):
         PTU(n_landmarks=10).fit(rough)
     monkeypatch.setattr(pipeline, "estimate_frames", None)
-    with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 18 MB"):
+    with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 20 MB"):
         PTU(n_landmarks=10).fit(smooth)
 
 
@@ -77,6 +77,7 @@ import json, resource, sys, warnings
 warnings.simplefilter("ignore")
 from ptunfold import PTU, memory, planning
 from ptunfold.datasets import swiss_roll
+from ptunfold.kernels.principal import gather_offsets
 
 def limit_to(room):
     used = memory.psutil.Process().memory_info().vms
@@ -97,15 +98,16 @@ limit_to(10**7)
 told["no room for threads"] = outcome(model, points)
 limit_to(15 * 10**8)
 told["room"] = outcome(model, points[:400])
+told["kernels"] = len(gather_offsets.signatures)
 told["all of many"] = outcome(model, swiss_roll(20_000).points)
 planning.free_bytes = lambda: 10**15
 told["tight"] = []
 for megabytes in (1, 2, 3, 4, 5, 6, 8, 100):
     limit_to(megabytes * 10**6)
     told["tight"].append(outcome(PTU(n_landmarks=None, n_jobs=2), points))
-for megabytes in (1, 3):
+for megabytes in (1, 4):
     limit_to(megabytes * 10**6)
-    told["tight"].append(outcome(PTU(n_landmarks=40, n_jobs=2), points))
+    told["tight"].append(outcome(PTU(n_landmarks=40, n_jobs=2), points.astype("f4")))
 limit_to(10**9)
 told["later"] = outcome(model, points)
 print(json.dumps(told))
@@ -118,6 +120,7 @@ def test_a_limit_of_address_space():
     assert "2 threads need about" in told["no room for threads"]
     assert "pass n_jobs=1" in told["no room for threads"]
     assert told["room"] == told["later"] == "done"
+    assert told["kernels"] == 2  # those of float32 too: later there may be no room to load them
     assert "all 20000 points need about 1.7 GB, but" in told["all of many"]
     tight = set(told["tight"])
     assert len(tight - {"done"}) == 1

@@ -149,7 +149,8 @@ class Needs:
         """Distances from landmarks, of which ``n_columns`` of each row are kept here."""
         rows = n_columns * count * self.itemsize
         tree = 48 + 16 * self.dim + 8 * self.dim**2
-        scaling = 12 * count * min(n_columns, _COLUMNS) + _BUFFER
+        products = 12 * count * min(n_columns, _COLUMNS)
+        scaling = products + min(products, _BUFFER)
         working = max(self.n_jobs * self.n_points * tree, scaling)
         edges = 8 * self.n_edges * (not self.is_partly)
         others = 64 * self.n_points
