@@ -55,6 +55,7 @@ large: $(VENV)/.dev  ## landmark fits up to ten million points, new points, choi
 scale: $(VENV)/.dev  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
 	$(BIN)/python benchmarks/disk.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/explorer.py
 
 gpu: $(VENV)/.dev  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy

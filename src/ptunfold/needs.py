@@ -83,6 +83,8 @@ class Needs:
     def laying(self) -> float:
         """The most that is there while it is laid."""
         copy = self._table * self.itemsize / 8
+        # Points less their mean, and the squares of that; later there may be fewer features.
+        centring = self.n_given * (1 + 16 / self.itemsize)
         searching = self._points + self.n_points * 400
         if self.n_features > _MANY_FEATURES:
             searching += 3 * self._table
@@ -90,7 +92,7 @@ class Needs:
         judging = self.geometry + self.n_edges * 80
         if self.is_moved:
             judging = max(judging, self.geometry + 2 * self._table)
-        return _FIXED + max(searching, moving, judging)
+        return _FIXED + max(centring, searching, moving, judging)
 
     @property
     def _arranged(self) -> float:
@@ -120,7 +122,7 @@ class Needs:
 
     def stored(self) -> float:
         """All distances on disk."""
-        n_bands = min(max(self.n_points // _BAND // 8, 1), 8)  # of a slab
+        n_bands = min(max(-(-self.n_points // _BAND) // 8, 1), 8)  # of a slab
         strip = self.n_points * min(n_bands * _BAND, self.n_points) * self.itemsize
         band = self.n_points * _BAND * self.itemsize
         n_strips = min(self.n_jobs, max(_STRIPS // strip, 1))
@@ -189,13 +191,11 @@ def needs_of(
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     """
-    n_points, n_features = points.shape
     return Needs(
-        n_points,
-        min(n_features, n_points),
+        len(points),
+        min(points.shape),
         points.dtype.itemsize,
-        # With more features than points the points are first copied and written in their span.
-        n_given + (8 * n_points * n_features if n_features > n_points else 0),
+        n_given,
         _n_edges(points, settings, graph),
         settings.intrinsic_dim,
         n_components,
