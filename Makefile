@@ -83,6 +83,7 @@ large: $(DEV)  ## landmark fits up to ten million points, new points, choice of 
 scale: $(DEV)  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
 	$(BIN)/python benchmarks/disk.py
 	$(BIN)/python benchmarks/cluster.py
+	$(BIN)/python benchmarks/memory.py
 	$(BIN)/python benchmarks/explorer.py
 
 gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy

@@ -28,7 +28,6 @@ from ptunfold import (
     geodesic_distances,
     kernels,
     landmark_mds,
-    memory,
     pipeline,
     planning,
     stress_mds,
@@ -37,6 +36,7 @@ from ptunfold import (
     unfold_path,
 )
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.needs import needs_of
 from ptunfold.threads import effective_n_jobs, run_blocks, single_threaded_blas
 
 SHEET = s_with_hole(300).points
@@ -117,14 +117,15 @@ def test_threads_are_bounded_by_the_cores(monkeypatch):
     assert effective_n_jobs(None) == 1
     asked = []
 
-    def noted(points, settings, n_jobs):
-        asked.append(memory.bytes_of_connection(points, settings, n_jobs))
-        return asked[-1]
+    def noted(*args, **options):
+        needs = needs_of(*args, **options)
+        asked.append(needs.all_distances())
+        return needs
 
-    monkeypatch.setattr(planning, "bytes_of_connection", noted)
+    monkeypatch.setattr(planning, "needs_of", noted)
     for n_jobs in (10**6, 1):
         PTU(n_jobs=n_jobs).fit(SHEET)
-    assert asked[0] < 100 * asked[1]
+    assert asked[0] < 100 * asked[-1]
     started = []
     on_threads = threads._run_on_threads
 

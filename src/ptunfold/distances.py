@@ -8,12 +8,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
+from ptunfold.memory import with_advice
 from ptunfold.pipeline import lay_connection
-from ptunfold.planning import check_room_for_rows
+from ptunfold.planning import bytes_of_geometry, check_room_for_rows
 from ptunfold.types import FloatArray, Geometry, IntArray
 from ptunfold.validation import check_points, check_settings, check_sources
 
 
+@with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
 def geodesic_distances(
     X: Any,
     *,
@@ -93,7 +95,8 @@ def geodesic_distances(
     if sources is not None:
         sources = check_sources(sources, len(points))
         n_rows = len(sources)
-    check_room_for_rows(n_rows, len(points), points.dtype.itemsize)
+    beside = bytes_of_geometry(points, settings, n_jobs)
+    check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
     geometry = lay_connection(
         points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
     )

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import os
+import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -20,6 +22,7 @@ from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
 from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
+from ptunfold.memory import address_space, advised, prepare_threads, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -46,6 +49,12 @@ from ptunfold.validation import (
     check_settings,
     check_sources,
 )
+
+_WITH_LESS = (
+    "pass landmarks or fewer of them, fewer neighbours, float32 points or a store, or fit a part "
+    "of the points and transform the rest"
+)
+_A_PART = "pass fewer points at a time"
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -268,7 +277,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         before = self.__dict__.copy()
         try:
-            self._fit(X, graph)
+            with advised("the fit", _WITH_LESS):
+                _load_kernels(self.n_jobs)
+                self._fit(X, graph)
         except BaseException:  # of Ctrl-C too
             self.__dict__ = before
             raise
@@ -276,8 +287,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
-        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
-            points = points.copy()  # new points are placed by these, whatever becomes of X
         check_count("n_components", self.n_components)
         settings = check_settings(
             points,
@@ -300,7 +309,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         check_choice("engine", self.engine, ENGINES)
         check_flag("progress", self.progress)
-        plan = plan_landmarks(
+        plan, check = plan_landmarks(
             self.n_landmarks,
             self.landmarks,
             self.random_state,
@@ -312,6 +321,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
+        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
+            points = points.copy()  # new points are placed by these, whatever becomes of X
         with make_engine(self.engine, self.store, resume=self.resume, n_jobs=self.n_jobs) as engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
@@ -319,6 +330,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.n_components,
                 plan,
                 engine,
+                check=check,
                 mds=self.mds,
                 n_jobs=self.n_jobs,
                 progress=self.progress,
@@ -374,6 +386,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         _warn_of_outside(placement, "points lie", "fitted data", "PTU.place")
         return placement.coordinates
 
+    @with_advice("the placement of points", _A_PART)
     def place(self, X: Any) -> Placement:
         """Place new points in the embedding, and tell how far they lie off the data.
 
@@ -414,6 +427,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         _warn_of_outside(placement, "places lie", "embedded data", "PTU.place_back")
         return placement.coordinates
 
+    @with_advice("the way back", _A_PART)
     def place_back(self, Z: Any) -> Placement:
         """Bring points of the embedding back, and tell how far from the embedded data they are.
 
@@ -511,6 +525,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         )
         return replace(path, nodes=geometry.given(path.nodes))
 
+    @with_advice("the search for paths", "pass fewer sources at a time")
     def distances(self, sources: Any = None) -> FloatArray:
         """Estimate the geodesic distances from some points of the fitted data to all of them.
 
@@ -537,6 +552,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             progress=self.progress,
         )
 
+    @with_advice("the scores", "fit a part of the points")
     def scores(self) -> dict[str, FloatArray]:
         """Tell how far the picture can be trusted at each point of the fitted data.
 
@@ -551,6 +567,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return point_scores(self.connection_, self.embedding_, n_jobs=self.n_jobs)
 
+    @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(
         self,
         path: Any = None,
@@ -725,6 +742,35 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
+
+
+def _load_kernels(n_jobs: int | None) -> None:
+    """Under a limit of address space, load now what there may be no room for later.
+
+    The compiler ends the process where it finds none.
+    """
+    if math.isinf(address_space()):
+        return
+    prepare_threads(n_jobs)
+    if _are_loaded:
+        return
+    _are_loaded.append(True)  # now, for the fits below
+    rng = np.random.default_rng(0)
+    rough, sheet = rng.standard_normal((600, 20)), rng.random((600, 2))
+    smooth = np.column_stack((np.cos(3 * sheet[:, 0]), np.sin(3 * sheet[:, 0]), sheet[:, 1]))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for points in (rough, smooth, smooth + 0.02 * rng.standard_normal(smooth.shape)):
+                for dtype in (np.float32, np.float64):
+                    PTU(n_landmarks=9, n_jobs=n_jobs).fit(points.astype(dtype))
+                    PTU(n_landmarks=None, n_jobs=n_jobs).fit(points.astype(dtype))
+    except BaseException:
+        _are_loaded.clear()
+        raise
+
+
+_are_loaded: list[bool] = []
 
 
 def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:

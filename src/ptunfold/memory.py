@@ -2,24 +2,81 @@
 
 from __future__ import annotations
 
+import math
+import traceback
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import wraps
 from pathlib import Path
+from typing import ParamSpec, TypeVar
 
-import numpy as np
 import psutil
+from joblib import cpu_count
 
-from ptunfold.threads import effective_n_jobs
-from ptunfold.types import FloatArray, Graph, Settings
+from ptunfold.threads import effective_n_jobs, hold_buffers
 
-# Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
-_EDGES_A_NEIGHBOR = 1.4
-_EDGES_A_NEIGHBOR_IN_MANY = 1.8
 # What any process can still find.
 _LEAST = 100_000_000
-_SAMPLE = 64
+# Of address space: kernels, which are loaded or compiled when they are first needed; for each
+# thread its stack, its heap and buffers of two libraries; and what is free between arrays.
+_CODE, _A_THREAD, _GAPS = 200_000_000, 145_000_000, 30_000_000
+_prepared = [0]  # threads
+_Parameters = ParamSpec("_Parameters")
+_Result = TypeVar("_Result")
+
+
+class NoRoomError(MemoryError):
+    """Memory that is too small, in a sentence that says what to do."""
+
+
+@contextmanager
+def advised(doing: str, advice: str) -> Iterator[None]:
+    """Say what to do where memory runs out, whoever finds out; libraries do not.
+
+    Parameters
+    ----------
+    doing : str
+        What is being done, for the message.
+    advice : str
+        What to do instead.
+
+    Examples
+    --------
+    >>> with advised("the fit", "pass fewer points"):
+    ...     raise MemoryError
+    Traceback (most recent call last):
+    ptunfold.memory.NoRoomError: memory ran out during the fit; pass fewer points
+    """
+    try:
+        prepare_threads(None)
+        yield
+    except NoRoomError:
+        raise
+    except MemoryError as error:
+        # Who keeps the error, as a notebook does, would keep all that was being worked on.
+        traceback.clear_frames(error.__traceback__)
+        raise NoRoomError(f"memory ran out during {doing}; {advice}") from error
+
+
+def with_advice(
+    doing: str, advice: str
+) -> Callable[[Callable[_Parameters, _Result]], Callable[_Parameters, _Result]]:
+    """Do so for a whole function; parameters as in `advised`."""
+
+    # Not by `advised` itself, which would stand between a warning and the caller's line.
+    def decorate(function: Callable[_Parameters, _Result]) -> Callable[_Parameters, _Result]:
+        @wraps(function)
+        def run(*args: _Parameters.args, **options: _Parameters.kwargs) -> _Result:
+            with advised(doing, advice):
+                return function(*args, **options)
+
+        return run
+
+    return decorate
 
 
 def free_bytes() -> int:
-    """Return the memory that can still be used, within the limits of a container."""
+    """Return the memory that can still be used, within the limits of container and process."""
     free = int(psutil.virtual_memory().available)
     for group in _groups():
         for limit, used, files in (
@@ -34,7 +91,43 @@ def free_bytes() -> int:
             # Files that were read and are kept in case they are read again make room at once.
             kept = dict(zip(statistics[::2], statistics[1::2], strict=False)).get(files, "0")
             free = min(free, room + int(kept))
-    return max(free, _LEAST)
+    return int(max(min(max(free, _LEAST), address_space() - _GAPS), 0))
+
+
+def address_space() -> float:
+    """Return the address space that the process may still take (``ulimit -v``)."""
+    try:
+        import resource
+    except ImportError:  # not on this system
+        return math.inf
+    limit, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if limit == resource.RLIM_INFINITY:
+        return math.inf
+    return limit - psutil.Process().memory_info().vms
+
+
+def prepare_threads(n_jobs: int | None) -> None:
+    """Under a limit of address space, take now what libraries cannot do without later.
+
+    Where linear algebra finds no room for its buffers it ends the process.
+
+    Raises
+    ------
+    MemoryError
+        If there is no room for them now.
+    """
+    n_threads = max(effective_n_jobs(n_jobs), cpu_count())
+    room = address_space()
+    if math.isinf(room) or n_threads <= _prepared[0]:
+        return
+    needed = _CODE + n_threads * _A_THREAD
+    if room < needed:
+        raise NoRoomError(
+            f"{n_threads} threads need about {in_words(needed)} of address space, but "
+            f"{in_words(max(room, 0))} are left; pass n_jobs=1, or raise the limit (ulimit -v)"
+        )
+    hold_buffers(n_threads)
+    _prepared[0] = n_threads
 
 
 def _groups() -> list[Path]:
@@ -51,57 +144,6 @@ def _groups() -> list[Path]:
             group = root / own if own else root
             groups += [group, *(parent for parent in group.parents if parent.is_relative_to(root))]
     return list(dict.fromkeys(groups))
-
-
-def bytes_of_connection(points: FloatArray, settings: Settings, n_jobs: int | None) -> int:
-    """Estimate what graph, frames and connection take, with the workspace of a search for paths."""
-    n_points, n_features = points.shape
-    itemsize = points.dtype.itemsize
-    dim = settings.intrinsic_dim
-    # With more features than points the points are first copied and written in their span.
-    spanning = 8 * n_points * n_features if n_features > n_points else 0
-    n_features = min(n_features, n_points)
-    edge = 20 + 8 * (dim + 1) * dim
-    point = (itemsize + 8) * n_features + 8 * (dim * n_features + dim + 1)
-    if settings.tangent not in ("pca", "smooth") or settings.denoise:
-        point += 16 * n_features
-    workspace = effective_n_jobs(n_jobs) * (32 + 16 * dim + 8 * dim**2)
-    share = _EDGES_A_NEIGHBOR if dim <= 3 else _EDGES_A_NEIGHBOR_IN_MANY
-    n_edges = share * max(settings.n_neighbors, settings.n_wide) * n_points
-    if isinstance(settings.graph, Graph):
-        n_edges = settings.graph.n_edges
-    elif not isinstance(settings.graph, str):
-        n_edges = 2 * settings.graph.nnz
-    elif settings.graph == "radius":
-        n_edges = n_points * _mean_degree(points, settings.radius)
-    return int(n_edges * edge + n_points * (point + workspace)) + spanning
-
-
-def _mean_degree(points: FloatArray, radius: float | None) -> float:
-    """Count the points within a radius of a few of them."""
-    sample = points[np.random.default_rng(0).integers(len(points), size=_SAMPLE)]
-    counts = [
-        np.count_nonzero(np.square(points - point).sum(axis=1) <= np.square(radius or 0.0))
-        for point in sample
-    ]
-    return float(np.mean(counts))
-
-
-def bytes_of_all_distances(n_points: int, itemsize: int) -> int:
-    """Estimate what all distances take: one number for each pair."""
-    return int(0.55 * n_points**2 * itemsize)
-
-
-def bytes_of_variants(n_points: int) -> int:
-    """Estimate what scaling other than classical takes: several arrays of all distances."""
-    return 80 * n_points**2
-
-
-def bytes_of_landmark_distances(
-    n_points: int, n_columns: int, n_landmarks: int, itemsize: int
-) -> int:
-    """Estimate what distances from landmarks to ``n_columns`` points take, and the embedding."""
-    return n_columns * n_landmarks * itemsize + n_points * 64
 
 
 def in_words(n_bytes: float) -> str:

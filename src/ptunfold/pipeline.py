@@ -50,6 +50,7 @@ from ptunfold.geometry.texture import (
     without_thin_ones,
 )
 from ptunfold.geometry.widening import widen_graph
+from ptunfold.planning import RoomCheck
 from ptunfold.threads import effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
@@ -73,6 +74,7 @@ def unfold(
     landmarks: LandmarkPlan | None = None,
     engine: Engine | None = None,
     *,
+    check: RoomCheck | None = None,
     mds: str = "auto",
     n_jobs: int | None = None,
     progress: bool = False,
@@ -91,6 +93,8 @@ def unfold(
         Use distances from some points only; from all by default.
     engine : Engine, optional
         Where distances are computed and kept; threads by default.
+    check : callable, optional
+        Looks whether there is room, as `plan_landmarks` returns it.
     mds : {"auto", "classical", "stress", "robust", "additive"}
         How distances become coordinates.
     n_jobs : int, optional
@@ -110,7 +114,9 @@ def unfold(
     """
     engine = Engine() if engine is None else engine
     n_jobs = effective_n_jobs(n_jobs)  # once for all stages
-    geometry = lay_connection(points, settings, engine, n_jobs=n_jobs, progress=progress)
+    geometry = lay_connection(
+        points, settings, engine, check=check, n_jobs=n_jobs, progress=progress
+    )
     components = members_of_components(geometry)
     n_embedded = sum(len(nodes) for nodes in components)
     pieces, used = [], []
@@ -151,6 +157,7 @@ def lay_connection(
     settings: Settings,
     engine: Engine | None = None,
     *,
+    check: RoomCheck | None = None,
     is_ordered: bool = True,
     n_jobs: int | None = None,
     progress: bool = False,
@@ -165,6 +172,8 @@ def lay_connection(
         How the connection is laid, checked.
     engine : Engine, optional
         Where frames and connection are computed, if it can; threads by default.
+    check : callable, optional
+        Looks whether there is room, once it is known what the data are like.
     is_ordered : bool
         Put many points into an order that is good for the caches.
     n_jobs : int, optional
@@ -183,7 +192,7 @@ def lay_connection(
     said: list[str] = []  # of what is laid in the end, or of what cannot be
     try:
         with single_threaded_blas():
-            laid = _lay_by_evidence(points, settings, order, engine, said, **how)
+            laid = _lay_by_evidence(points, settings, order, engine, said, check, **how)
     finally:
         for message in said:
             warn(message)
@@ -202,6 +211,7 @@ def _lay_by_evidence(
     order: IntArray | None,
     engine: Engine | None,
     said: list[str],
+    check: RoomCheck | None,
     n_jobs: int | None,
     progress: bool,
 ) -> Geometry:
@@ -222,17 +232,26 @@ def _lay_by_evidence(
         if not texture.is_sheet:
             found = _pruned(*built, settings, is_sheet=False)
     decided = settle(settings, texture, len(points))
+    kind = None if texture is None else texture.kind
     if texture is not None and settings.denoise < 0 < decided.denoise:
+        if check is not None:
+            check(points, decided, kind, found[0])
         laid = _lay(points, *found, decided, texture, order, engine, said, **how)
         if was_noise(laid):
             return laid
+        del laid
         texture = without_noise(texture)
+        kind = texture.kind
         decided = settle(settings, texture, len(points))
     if texture is not None and texture.kind == "rough" and decided.may_thin:
         fewer = replace(decided, n_neighbors=fewer_neighbors(len(points)))
         thinner = _pruned(*_graph(points, fewer, order, **how), fewer, is_sheet=False)
         if is_truer(points, thinner[0], found[0], decided.intrinsic_dim, n_jobs=n_jobs):
             found, decided = thinner, fewer
+        del thinner
+    if check is not None:
+        check(points, decided, kind, found[0])
+    del built
     return _lay(points, *found, decided, texture, order, engine, said, **how)
 
 
@@ -296,6 +315,7 @@ def _lay(
         jumps = find_jumps(surface, graph, frames) if settings.is_pruned else shortcuts[:0]
         if len(jumps):
             graph, whole = (without_edges(one, *jumps.T) for one in (graph, whole))
+            del frames  # they are as large as anything
             frames = one_sided(frames_on(graph, whole), graph)
             shortcuts = np.concatenate((shortcuts, jumps))
     if settings.n_wide:

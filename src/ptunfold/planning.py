@@ -2,20 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.landmarks import MOST_CANDIDATES
-from ptunfold.memory import (
-    bytes_of_all_distances,
-    bytes_of_connection,
-    bytes_of_landmark_distances,
-    bytes_of_variants,
-    free_bytes,
-    in_words,
-)
-from ptunfold.types import FloatArray, LandmarkPlan, Settings
+from ptunfold.geometry.order import MOST_UNORDERED
+from ptunfold.geometry.texture import Texture, is_open, settle
+from ptunfold.memory import NoRoomError, free_bytes, in_words
+from ptunfold.needs import Needs, needs_of
+from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
 from ptunfold.validation import MDS, check_choice, check_landmarks
+
+# Called with the points, settled settings, the texture and the graph, when these are known; tells
+# how many bytes are needed.
+RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
 
 MOST_FULL = {"threads": 20_000, "dask": 20_000, "cuda": 100_000}
 AUTO_LANDMARKS = 100
@@ -34,8 +35,8 @@ def plan_landmarks(
     engine: str = "threads",
     is_stored: bool = False,
     n_jobs: int | None = None,
-) -> LandmarkPlan | None:
-    """Decide how a fit is done: None for the distances between all points.
+) -> tuple[LandmarkPlan | None, RoomCheck]:
+    """Decide how a fit is done, and whether there is room for it.
 
     Parameters
     ----------
@@ -56,19 +57,22 @@ def plan_landmarks(
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
+    Returns
+    -------
+    plan : LandmarkPlan or None
+        None for the distances between all points.
+    check : callable
+        Looks again when it is known what the data are like, which decides about the number of
+        edges; raises as this function does.
+
     Raises
     ------
     MemoryError
-        If what is asked for does not fit into the memory that is free.
+        If what is asked for does not fit into the memory that is free, whatever the data are like.
     """
-    n_points, itemsize = len(points), points.dtype.itemsize
+    n_points = len(points)
     plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
     check_choice("mds", mds, MDS)
-    free = free_bytes()
-    connection = bytes_of_connection(points, settings, n_jobs)
-    full = connection
-    if engine == "threads" and not is_stored:
-        full += bytes_of_all_distances(n_points, itemsize)
     if is_stored:
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
@@ -88,52 +92,137 @@ def plan_landmarks(
                 f'mds="{mds}" needs the distances between all points; pass n_landmarks=None, or '
                 'mds="classical" with landmarks'
             )
-        plan, full = None, connection + bytes_of_variants(n_points)
-    if isinstance(plan, str):
-        is_small = n_points <= MOST_FULL[engine]
-        if is_small and full <= _COMFORTABLE * free:
-            return None
-        count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
-        plan = check_landmarks(count, landmarks, random_state, n_points, n_components)
-        assert isinstance(plan, LandmarkPlan)
-        why = f"need about {in_words(full)}, and {in_words(free)} are free"
-        if is_small or full > _COMFORTABLE * free:
-            reason = why
-        else:
-            reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
-        warn(
-            f"{count} landmarks are used, because the distances between all {n_points} points "
-            f"{reason}; pass n_landmarks=None for all distances or a number of your own",
-        )
-    if plan is None:
-        needed, what = full, f"the distances between all {n_points} points"
-        remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
+        plan = None
+    free = free_bytes()
+
+    def bytes_for(plan: LandmarkPlan | None, needs: Needs) -> float:
+        if plan is not None:
+            return needs.landmarks(plan.count, _columns_here(plan, n_points, engine))
         if mds not in ("auto", "classical"):
-            what, remedy = f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
-    else:
-        n_columns = n_points
-        if engine == "dask":  # there rows stay, and the choice of landmarks looks at some columns
-            is_choice = plan.chosen is None and plan.how == "maxmin"
-            n_columns = min(n_points, MOST_CANDIDATES) if is_choice else 0
-        needed = connection + bytes_of_landmark_distances(n_points, n_columns, plan.count, itemsize)
-        what = f"{plan.count} landmarks of {n_points} points"
-        remedy = (
-            "pass fewer landmarks or neighbours, or fit a part of the points and transform the rest"
+            return needs.variants(mds)
+        if is_stored:
+            return needs.stored()
+        if engine == "dask":
+            return needs.on_cluster(free)
+        return needs.all_distances() if engine == "threads" else needs.on_device()
+
+    def needs_for(
+        points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
+    ) -> Needs:
+        return needs_of(
+            points,
+            settings,
+            n_components,
+            n_given=n_given,
+            kind=kind,
+            graph=graph,
+            is_ordered=n_points > MOST_UNORDERED,
+            n_jobs=n_jobs,
         )
-    if needed > free:
-        smaller = ", or float32 points" if itemsize == 8 else ""
-        raise MemoryError(
-            f"{what} need about {in_words(needed)}, but {in_words(free)} are free; {remedy}"
-            f"{smaller}"
-        )
-    return plan
+
+    n_given = points.nbytes
+    possible = [needs_for(points, *one) for one in _possible(settings, n_points)]
+    if isinstance(plan, str):
+        full = max(bytes_for(None, needs) for needs in possible)
+        is_small = n_points <= MOST_FULL[engine]
+        plan = None
+        if not is_small or full > _COMFORTABLE * free:
+            count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
+            plan = check_landmarks(count, landmarks, random_state, n_points, n_components)
+            assert isinstance(plan, LandmarkPlan)
+            why = f"need about {in_words(full)}, and {in_words(free)} are free"
+            if is_small or full > _COMFORTABLE * free:
+                reason = why
+            else:
+                reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
+            warn(
+                f"{count} landmarks are used, because the distances between all {n_points} points "
+                f"{reason}; pass n_landmarks=None for all distances or a number of your own",
+            )
+    final = plan
+    smaller = ", or float32 points" if points.dtype.itemsize == 8 else ""
+
+    def within_room(needed: float) -> float:
+        if needed > free:
+            what, remedy = _in_words(final, n_points, mds)
+            raise NoRoomError(
+                f"{what} need about {in_words(needed)}, but {in_words(free)} are free; {remedy}"
+                f"{smaller}"
+            )
+        return needed
+
+    def check(points: FloatArray, settings: Settings, kind: str | None, graph: Graph) -> float:
+        return within_room(bytes_for(final, needs_for(points, settings, kind, graph)))
+
+    within_room(min(bytes_for(final, needs) for needs in possible))
+    return final, check
 
 
-def check_room_for_rows(n_rows: int, n_points: int, itemsize: int) -> None:
-    """Refuse a matrix of distances that does not fit into the memory that is free."""
-    needed, free = n_rows * n_points * itemsize, free_bytes()
+def _possible(settings: Settings, n_points: int) -> list[tuple[Settings, str | None]]:
+    """List what settings may become, whatever the data are like."""
+    if not is_open(settings):
+        return [(settle(settings, None, n_points), None)]
+    return [
+        (settle(settings, Texture(kind, 1.0), n_points), kind)
+        for kind in ("flat", "smooth", "noisy", "rough")
+    ]
+
+
+def _columns_here(plan: LandmarkPlan, n_points: int, engine: str) -> int:
+    """Tell how many columns of the rows of landmarks come into memory."""
+    if engine == "threads":
+        return n_points
+    if engine == "cuda":  # there they stay
+        return 0
+    # The choice of landmarks looks at some columns.
+    is_choice = plan.chosen is None and plan.how == "maxmin"
+    return min(n_points, MOST_CANDIDATES) if is_choice else 0
+
+
+def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, str]:
+    """Say what is asked for, and what to do instead."""
+    if plan is not None:
+        return (
+            f"{plan.count} landmarks of {n_points} points",
+            "pass fewer landmarks or neighbours, or fit a part of the points and transform the "
+            "rest",
+        )
+    if mds not in ("auto", "classical"):
+        return f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
+    remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
+    return f"the distances between all {n_points} points", remedy
+
+
+def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float = 0) -> None:
+    """Refuse a matrix of distances that does not fit into the memory that is free.
+
+    Parameters
+    ----------
+    n_rows, n_points, itemsize : int
+        The shape of the matrix, and the size of a number.
+    beside : float
+        Bytes that are needed too.
+    """
+    needed, free = n_rows * n_points * itemsize + beside, free_bytes()
     if needed > free:
-        raise MemoryError(
+        raise NoRoomError(
             f"the distances from {n_rows} to {n_points} points need {in_words(needed)}, but "
             f"{in_words(free)} are free; pass fewer sources, a part at a time"
         )
+
+
+def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None) -> float:
+    """Estimate what it takes at least to lay a connection over points."""
+    return min(
+        needs_of(
+            points,
+            one,
+            1,
+            n_given=0,
+            kind=kind,
+            graph=None,
+            is_ordered=len(points) > MOST_UNORDERED,
+            n_jobs=n_jobs,
+        ).laying
+        for one, kind in _possible(settings, len(points))
+    )

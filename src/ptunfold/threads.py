@@ -6,6 +6,7 @@ import os
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from ctypes import c_int, c_void_p
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
@@ -115,6 +116,20 @@ def openmp_without_lost_threads() -> Iterator[None]:
             yield
 
 
+def hold_buffers(n_threads: int) -> None:
+    """Let linear algebra take the buffers of so many threads, and keep them for later.
+
+    OpenBLAS takes each when it is first needed, and ends the process if there is no room for it.
+    """
+    for library in _blas().lib_controllers:
+        if hasattr(library.dynlib, "blas_memory_alloc"):
+            take, give_back = library.dynlib.blas_memory_alloc, library.dynlib.blas_memory_free
+            take.argtypes, take.restype = [c_int], c_void_p
+            give_back.argtypes = [c_void_p]
+            for buffer in [take(0) for _ in range(n_threads)]:
+                give_back(buffer)
+
+
 def run_blocks(
     work: Callable[[slice], None],
     blocks: Sequence[slice],
@@ -185,8 +200,10 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             for thread in threads:
                 thread.start()
                 started.append(thread)
-        except BaseException:  # there may be no more of them
+        except BaseException as error:
             waiting.clear()
+            if isinstance(error, RuntimeError):  # there is no room for its stack
+                raise MemoryError("no thread can be started") from error
             raise
         finally:
             for thread in started:

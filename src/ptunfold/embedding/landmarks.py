@@ -118,8 +118,10 @@ def _coordinates(distances: FloatArray, means: FloatArray, weigh: FloatArray) ->
     """Place points by their distances to the landmarks."""
     # Where the distances are: in memory, or on a device.
     means, weigh = (np.asarray(array, like=distances) for array in (means, weigh))
-    squares = distances.astype(np.float64) ** 2
-    coordinates: FloatArray = on_host((means[:, None] - squares).T @ weigh)
+    products = distances.astype(np.float64)  # in place: there are many
+    np.square(products, out=products)
+    np.subtract(means[:, None], products, out=products)
+    coordinates: FloatArray = on_host(products.T @ weigh)
     return coordinates
 
 

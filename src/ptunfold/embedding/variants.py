@@ -313,12 +313,16 @@ def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bo
     check_n_components(n_components, len(one_way))
     if mds == "additive":
         return additive_mds(one_way, n_components)
-    weights = None
-    if mds == "stress":
-        disagreement = np.abs(one_way - one_way.T)
-        typical = np.mean(disagreement)
-        if typical > 1e-9 * one_way.max():  # arcs are the same both ways
-            weights = 1 / (1 + np.square(disagreement / typical))
+    weights = _trust_in(one_way) if mds == "stress" else None
     return stress_mds(
         one_way, n_components, weights=weights, is_robust=mds == "robust", progress=progress
     )
+
+
+def _trust_in(one_way: FloatArray) -> FloatArray | None:
+    """Weigh distances by how far their two directions agree; None if all of them do."""
+    disagreement = np.abs(one_way - one_way.T)
+    typical = np.mean(disagreement)
+    if typical <= 1e-9 * one_way.max():  # arcs are the same both ways
+        return None
+    return 1 / (1 + np.square(disagreement / typical))

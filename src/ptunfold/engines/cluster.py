@@ -18,7 +18,8 @@ from ptunfold.engines.cluster_tasks import is_here, make_scratch, remove_scratch
 from ptunfold.engines.cluster_tools import RowTasks, stop
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.squares import Squares
-from ptunfold.memory import bytes_of_all_distances, free_bytes
+from ptunfold.memory import free_bytes
+from ptunfold.needs import bytes_of_all_distances
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import Connection, IntArray
 

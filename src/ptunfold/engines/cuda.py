@@ -20,7 +20,8 @@ from ptunfold.geodesics.arrangement import (
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
 from ptunfold.geodesics.rows import NearRows, chords_of, kept_of
 from ptunfold.geodesics.squares import Squares
-from ptunfold.memory import bytes_of_all_distances, free_bytes, in_words
+from ptunfold.memory import NoRoomError, free_bytes, in_words
+from ptunfold.needs import bytes_of_all_distances
 from ptunfold.progress import stage
 from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, Graph, IntArray, Settings, on_host
@@ -67,7 +68,7 @@ class CudaEngine(Engine):
             spilled = SpilledRows(paths, position)
             there = bytes_of_all_distances(n_rows, 4)
             if there > free_bytes():
-                raise MemoryError(
+                raise NoRoomError(
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
                     f"GPU, or {in_words(there)} of memory; pass n_landmarks, or a store"
                 )
@@ -143,7 +144,7 @@ class DevicePaths:
         processors = self.cupy.cuda.Device().attributes["MultiProcessorCount"]
         room = self.free_bytes() // self.bytes_of_space(lanes, is_both=is_both)
         if room < 1:
-            raise MemoryError(
+            raise NoRoomError(
                 f"the GPU has {in_words(max(self.free_bytes(), 0))} free, too few for paths "
                 f"between {self.n_points} points; use another engine, or fewer points"
             )
@@ -321,7 +322,7 @@ class DeviceRows(NearRows):
         """Make room for rows (n_rows, n_points), on the device."""
         n_bytes = 4 * n_rows * len(self.copy_of)
         if n_bytes > self.paths.free_bytes():
-            raise MemoryError(
+            raise NoRoomError(
                 f"{n_rows} rows of distances need {in_words(n_bytes)}, but the GPU has "
                 f"{in_words(max(self.paths.free_bytes(), 0))} free; take fewer landmarks"
             )

@@ -16,6 +16,7 @@ from ptunfold.validation import as_points, check_count, check_frames, check_grap
 _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space
 _EDGES_TOGETHER = 8192
+_VALUES_TOGETHER = 1 << 20
 
 
 def widen_graph(
@@ -79,12 +80,15 @@ def widen_graph(
     n_candidates = min(_CANDIDATES * n_neighbors, len(points) - 1)
     heads = np.empty((len(points), min(n_neighbors, n_candidates)), dtype=np.int32)
     is_new = np.zeros(heads.shape, dtype=bool)
+    n_together = max(_VALUES_TOGETHER // (n_candidates * points.shape[1]), 1)
 
     def handle(block: slice) -> None:
         nodes = firsts[block]
         members, _ = find_members(graph, places, nodes, n_candidates)
-        offsets = points[members[:, 1:]] - points[nodes, None]
-        apart = np.einsum("ijk,ijk->ij", offsets, offsets, dtype=np.float64)
+        apart = np.empty((len(nodes), n_candidates))
+        for some in cut(len(nodes), n_together):
+            offsets = points[members[some, 1:]] - points[nodes[some], None]
+            apart[some] = np.einsum("ijk,ijk->ij", offsets, offsets, dtype=np.float64)
         apart[members[:, 1:] == nodes[:, None]] = np.inf
         n_kept = heads.shape[1]
         nearest = np.argpartition(apart, n_kept - 1, axis=1)[:, :n_kept]

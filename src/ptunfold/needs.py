@@ -1,0 +1,240 @@
+"""What a fit takes, from what is known before it starts: the arrays that are there together.
+
+Measured beside it in ``benchmarks/memory.py``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from ptunfold.threads import effective_n_jobs
+from ptunfold.types import FloatArray, Graph, Settings
+
+# Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
+_EDGES_A_NEIGHBOR = 1.15
+_EDGES_A_NEIGHBOR_IN_MANY = 1.5
+_MANY_FEATURES = 15
+_SAMPLE = 64
+_FIXED = 12_000_000  # small arrays, and what is free between them
+_LANES, _BATCHES, _BAND = 16, 8, 256
+_STRIPS = 1 << 30
+_COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
+
+
+@dataclass(frozen=True)
+class Needs:
+    """What a fit takes, in bytes.
+
+    Attributes
+    ----------
+    n_points, n_features, itemsize : int
+        The points as frames are laid over them, and the size of a number.
+    n_given : int
+        The points as they are given.
+    n_edges : float
+        Directed edges of the graph that paths lead along.
+    dim, n_components, n_jobs : int
+        Dimensions of tangent spaces and embedding, and threads.
+    is_fitted, is_arc, is_moved, is_partly, is_ordered : bool
+        Whether tangents are those of surfaces, steps are arcs, points are denoised, transport is
+        carried on in part only, and points have an order of their own.
+    """
+
+    n_points: int
+    n_features: int
+    itemsize: int
+    n_given: int
+    n_edges: float
+    dim: int
+    n_components: int
+    n_jobs: int
+    is_fitted: bool
+    is_arc: bool
+    is_moved: bool
+    is_partly: bool
+    is_ordered: bool
+
+    @property
+    def _table(self) -> int:
+        """Return the size of the points in float64."""
+        return 8 * self.n_points * self.n_features
+
+    @property
+    def _points(self) -> float:
+        return self.n_given + self.is_ordered * self._table * self.itemsize / 8
+
+    @property
+    def _edge(self) -> int:
+        """Return the size of rotation and step."""
+        return 8 * self.dim * (self.dim + 1)
+
+    @property
+    def geometry(self) -> float:
+        """What is there when the connection is laid."""
+        edge = 20 + 8 * self.is_arc + self._edge + 8 * self.is_partly
+        point = 8 * (2 * self.dim + min(self.n_features, 16) + 4)
+        moved = self.is_moved * self._table * self.itemsize / 8
+        frames = self._table * (self.dim + self.is_fitted)
+        return self._points + moved + frames + self.n_edges * edge + self.n_points * point
+
+    @property
+    def laying(self) -> float:
+        """The most that is there while it is laid."""
+        copy = self._table * self.itemsize / 8
+        # Points less their mean, and the squares of that; later there may be fewer features.
+        centring = self.n_given * (1 + 16 / self.itemsize)
+        searching = self._points + self.n_points * 400
+        if self.n_features > _MANY_FEATURES:
+            searching += 3 * self._table
+        moving = self._points + 4 * copy + self._table * (self.dim + 1) if self.is_moved else 0
+        judging = self.geometry + self.n_edges * 80
+        if self.is_moved:
+            judging = max(judging, self.geometry + 2 * self._table)
+        return _FIXED + max(centring, searching, moving, judging)
+
+    @property
+    def _arranged(self) -> float:
+        """What is there when the search for paths between all points begins."""
+        edge = 18 + self._edge + 8 * self.is_partly
+        return self.geometry + self.n_edges * edge + 200 * self.n_points
+
+    @property
+    def _searching(self) -> float:
+        """What the threads have that search for paths."""
+        height = self.dim + 2 * self.is_partly
+        rows = min(max((1 << 22) // (self.n_points * _LANES), 1), _BATCHES) * _LANES
+        point = 52 + _LANES * (10 + 8 * height) + rows * self.itemsize
+        shares = self.n_edges * (32 + self._edge) * self.is_partly
+        return self.n_jobs * self.n_points * point + shares
+
+    @property
+    def _scaling(self) -> float:
+        """What the eigensolver has beside the matrix."""
+        return 8 * 30 * self.n_points * (self.n_components + 6)
+
+    def all_distances(self) -> float:
+        """All distances in memory, and classical scaling."""
+        bands = bytes_of_all_distances(self.n_points, self.itemsize)
+        working = max(self._searching, self._scaling)
+        return max(self.laying, _FIXED + self._arranged + bands + working)
+
+    def stored(self) -> float:
+        """All distances on disk."""
+        n_bands = min(max(-(-self.n_points // _BAND) // 8, 1), 8)  # of a slab
+        strip = self.n_points * min(n_bands * _BAND, self.n_points) * self.itemsize
+        band = self.n_points * _BAND * self.itemsize
+        n_strips = min(self.n_jobs, max(_STRIPS // strip, 1))
+        folding = n_strips * (strip + band)
+        working = max(self._searching, folding, self._scaling + self.n_jobs * band)
+        return max(self.laying, _FIXED + self._arranged + working)
+
+    def on_device(self) -> float:
+        """All distances on a device, or where its engine finds room."""
+        return max(self.laying, _FIXED + self.geometry)
+
+    def on_cluster(self, free: float) -> float:
+        """All distances by workers, who leave half of them here if there is room."""
+        bands = bytes_of_all_distances(self.n_points, self.itemsize)
+        here = _FIXED + self._arranged + self._scaling
+        has_room = bands <= 0.5 * free and here + bands <= free
+        return max(self.laying, here + bands * has_room)
+
+    def variants(self, mds: str) -> float:
+        """All distances in memory, and scaling other than classical."""
+        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5, "additive": 5}[mds]
+        arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
+        return max(self.laying, _FIXED + self.geometry + arrays)
+
+    def landmarks(self, count: int, n_columns: int) -> float:
+        """Distances from landmarks, of which ``n_columns`` of each row are kept here."""
+        rows = n_columns * count * self.itemsize
+        tree = 48 + 16 * self.dim + 8 * self.dim**2
+        products = 12 * count * min(n_columns, _COLUMNS)
+        scaling = products + min(products, _BUFFER)
+        working = max(self.n_jobs * self.n_points * tree, scaling)
+        edges = 8 * self.n_edges * (not self.is_partly)
+        others = 64 * self.n_points
+        return max(self.laying, _FIXED + self.geometry + edges + rows + working + others)
+
+
+def needs_of(
+    points: FloatArray,
+    settings: Settings,
+    n_components: int,
+    *,
+    n_given: int,
+    kind: str | None,
+    graph: Graph | None,
+    is_ordered: bool,
+    n_jobs: int | None,
+) -> Needs:
+    """Collect what decides how much memory a fit takes.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    settings : Settings
+        How the connection is laid, settled.
+    n_components : int
+        The number of output coordinates.
+    n_given : int
+        The size of the points as they were given, in bytes.
+    kind : str or None
+        The texture of the data.
+    graph : Graph, optional
+        The proximity graph, where it is there already.
+    is_ordered : bool
+        Whether the points are in an order of their own.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+    return Needs(
+        len(points),
+        min(points.shape),
+        points.dtype.itemsize,
+        n_given,
+        _n_edges(points, settings, graph),
+        settings.intrinsic_dim,
+        n_components,
+        effective_n_jobs(n_jobs),
+        is_fitted=settings.tangent in ("quadratic", "robust"),
+        is_arc=settings.step == "arc",
+        is_moved=settings.denoise > 0,
+        is_partly=kind == "rough" if settings.coherence is None else settings.coherence < 1,
+        is_ordered=is_ordered,
+    )
+
+
+def _n_edges(points: FloatArray, settings: Settings, graph: Graph | None) -> float:
+    n_points, n_features = points.shape
+    if settings.n_wide:
+        return _EDGES_A_NEIGHBOR * settings.n_wide * n_points
+    if graph is not None:
+        return graph.n_edges
+    if isinstance(settings.graph, Graph):
+        return settings.graph.n_edges
+    if not isinstance(settings.graph, str):
+        return float(2 * settings.graph.nnz)
+    if settings.graph == "radius":
+        return n_points * _mean_degree(points, settings.radius)
+    is_wide = n_features > _MANY_FEATURES
+    share = _EDGES_A_NEIGHBOR_IN_MANY if is_wide else _EDGES_A_NEIGHBOR
+    return share * settings.n_neighbors * n_points
+
+
+def _mean_degree(points: FloatArray, radius: float | None) -> float:
+    """Count the points within a radius of a few of them."""
+    sample = points[np.random.default_rng(0).integers(len(points), size=_SAMPLE)]
+    counts = [
+        np.count_nonzero(np.square(points - point).sum(axis=1) <= np.square(radius or 0.0))
+        for point in sample
+    ]
+    return float(np.mean(counts))
+
+
+def bytes_of_all_distances(n_points: int, itemsize: int) -> int:
+    """Estimate what all distances take: half a number for each ordered pair, in bands."""
+    return int((0.5 * n_points + 0.5 * _BAND) * n_points * itemsize)
