@@ -102,12 +102,13 @@ told["kernels"] = len(gather_offsets.signatures)
 told["all of many"] = outcome(model, swiss_roll(20_000).points)
 planning.free_bytes = lambda: 10**15
 told["tight"] = []
-for megabytes in (1, 2, 3, 4, 5, 6, 8, 100):
+more = swiss_roll(4000).points  # 70 MB of distances
+for megabytes in (1, 5, 10, 20, 40, 60, 400):
     limit_to(megabytes * 10**6)
-    told["tight"].append(outcome(PTU(n_landmarks=None, n_jobs=2), points))
+    told["tight"].append(outcome(PTU(n_landmarks=None, n_jobs=2), more))
 for megabytes in (1, 4):
     limit_to(megabytes * 10**6)
-    told["tight"].append(outcome(PTU(n_landmarks=40, n_jobs=2), points.astype("f4")))
+    told["tight"].append(outcome(PTU(n_landmarks=40, n_jobs=2), more.astype("f4")))
 limit_to(10**9)
 told["later"] = outcome(model, points)
 print(json.dumps(told))

@@ -53,9 +53,8 @@ def expected():
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left(expected, tmp_path, monkeypatch):
-    work = tmp_path / "work"
-    work.mkdir()
+def _nothing_is_left(expected, monkeypatch):
+    work = Path(tempfile.mkdtemp())  # names of sockets in it must be short
     monkeypatch.chdir(work)
     monkeypatch.setattr(tempfile, "tempdir", str(work))
     before, n_before = set(threading.enumerate()), n_blas_threads()
@@ -63,7 +62,10 @@ def _nothing_is_left(expected, tmp_path, monkeypatch):
     assert n_blas_threads() == n_before
     left = [thread.name for thread in set(threading.enumerate()) - before]
     assert not any("ptunfold" in name for name in left), left
-    assert not [file for file in work.iterdir() if not file.name.startswith(OF_OTHERS)]
+    files = [file.name for file in work.iterdir()]
+    monkeypatch.undo()
+    shutil.rmtree(work, ignore_errors=True)
+    assert not [name for name in files if not name.startswith(OF_OTHERS)]
 
 
 def wide():

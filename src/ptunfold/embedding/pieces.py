@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -83,23 +82,19 @@ def _relaxed(
     connection: Connection, coordinates: FloatArray, engine: Engine, **how: Any
 ) -> FloatArray:
     """Relax a picture if distances from some points say that it is strained."""
-    rows_of = engine.rows(connection)
-
-    def rows_from(count: int) -> tuple[IntArray, Any]:
-        assert connection.points is not None
-        chosen = sample(connection.points, count)
-        return chosen, landmark_distances(connection, chosen, rows_of=rows_of, **how)
-
-    def ask(rows: Any, sources: IntArray, work: Callable[..., Any], **more: Any) -> Any:
-        return rows_of.use(
-            rows, len(sources), lambda rows: work(rows, sources, coordinates, **more)
-        )
-
-    looked_at, rows = rows_from(N_LOOKED_AT)
-    if not ask(rows, looked_at, is_strained):
+    assert connection.points is not None
+    looked_at = sample(connection.points, N_LOOKED_AT)
+    # Few rows, which are made here: an engine may be at its end by now.
+    if not is_strained(landmark_distances(connection, looked_at, **how), looked_at, coordinates):
         return coordinates
-    anchors, rows = rows_from(N_ANCHORS)
-    return ask(rows, anchors, relax, n_jobs=how["n_jobs"])
+    rows_of, anchors = engine.rows(connection), sample(connection.points, N_ANCHORS)
+    rows = landmark_distances(connection, anchors, rows_of=rows_of, **how)
+    relaxed: FloatArray = rows_of.use(
+        rows,
+        len(anchors),
+        lambda rows: relax(rows, anchors, coordinates, n_jobs=how["n_jobs"]),
+    )
+    return relaxed
 
 
 def embed_by_landmarks(

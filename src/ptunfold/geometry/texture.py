@@ -26,7 +26,7 @@ _NOISY = 0.6
 _THIN, _THINNER = 0.55, 0.9
 _STRONG = 0.25
 # Of the least tenth of misfits to their median: 0.78 and more with noise, up to 0.62 on surfaces.
-_EVEN = 0.7
+_EVEN, _EVERYWHERE = 0.7, 0.9
 # Of the edges, what lies in the tangent planes of a sheet: 0.93 and more without noise, 0.78 and
 # more with noise that can be dealt with; up to 0.72 on most images, tables and volumes, up to 0.88
 # on loops of images, whose planes follow their curvature.
@@ -156,12 +156,14 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
         widest = _IN_STRONG_NOISE * n_coefficients(dim)
         if widest < n_points:
             is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
-    # Creases are no noise, which is everywhere the same: between them planes explain everything.
-    is_even = np.quantile(near.residual, 0.1) >= _EVEN * small
+    # Creases are no noise, which is the same everywhere: between them planes explain everything.
+    is_everywhere = is_bent.mean() >= _EVERYWHERE
+    is_even = is_everywhere and np.quantile(near.residual, 0.1) >= _EVEN * small
     if not is_thin or (thin >= _STRONG and explained >= _WELL_EXPLAINED and not is_even):
         return Texture(clean, explained)
+    # Off the surface in all directions, or in one direction, but off the plane.
     off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
-    is_strong = np.median(off) * np.sqrt(many + 1) >= _STRONG
+    is_strong = min(np.median(off) * np.sqrt(many + 1), thin) >= _STRONG
     has_room = _LEAST_NEIGHBORHOODS * _IN_STRONG_NOISE * n_coefficients(dim) <= n_points
     return Texture("very noisy" if is_strong and has_room else "noisy", explained)
 
