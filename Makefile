@@ -3,7 +3,7 @@ PYTHON ?= python3
 VENV   := .venv
 BIN    := $(VENV)/bin
 
-.PHONY: demo test lint types imports pytest fuzz explorer check-explorer paper bench accuracy real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz mutants explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -29,6 +29,9 @@ fuzz: $(VENV)/.dev  ## whole fits of points of every kind, damaged models, Ctrl-
 	$(BIN)/python tests/fuzz/interrupts.py 50
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
+
+mutants: $(VENV)/.dev  ## small errors in geometry, geodesics and embedding: the share that the tests find
+	$(BIN)/python tests/mutants.py --sample 200 --seed 0 --jobs 2
 
 explorer: explorer/node_modules/.installed  ## bundle the explorer's page from its sources; needs Node
 	cd explorer && npm run --silent build
