@@ -50,12 +50,6 @@ def test_noise_in_many_dimensions():
     assert texture_of(points, build_graph(points), 2).kind == "noisy"
 
 
-def test_thick_in_all_directions_and_noisy_all_the_same():
-    points = swiss_roll(1000, n_features=50).points
-    points += 0.1 * np.random.default_rng(0).standard_normal(points.shape)
-    assert texture_of(points, build_graph(points), 2).is_noisy
-
-
 def test_what_is_no_sheet_is_rough():
     rng = np.random.default_rng(0)
     for points in (rng.random((800, 3)), rng.standard_normal((600, 8)), load_digits().data):
