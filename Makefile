@@ -67,7 +67,7 @@ gpu: $(VENV)/.dev  ## the GPU engine: its tests, and whole fits against the core
 	$(BIN)/python benchmarks/gpu.py landmarks
 
 clean:
-	rm -rf $(VENV) explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 explorer/node_modules/.installed: explorer/package-lock.json
 	cd explorer && npm ci --silent
