@@ -11,7 +11,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_supply.py tests/io tests/geometry tests/geodesics tests/embedding \
 	tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest fuzz lowest newest lock audit explorer check-explorer paper bench accuracy real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -37,6 +37,9 @@ fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at r
 	$(BIN)/python tests/fuzz/interrupts.py 50
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
+
+mutants: $(VENV)/.dev  ## small errors in geometry, geodesics and embedding: the share that the tests find
+	$(BIN)/python tests/mutants.py --sample 200 --seed 0 --jobs 2
 
 # The package as it is installed, not the sources. Warnings of old packages about newer ones are not ours.
 lowest: $(VENV)/tools/.installed  ## tests with the oldest dependencies that pyproject.toml allows, on Python 3.11
@@ -92,7 +95,7 @@ gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; nee
 	$(BIN)/python benchmarks/gpu.py landmarks
 
 clean:
-	rm -rf $(VENV) explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 explorer/node_modules/.installed: explorer/package-lock.json
 	cd explorer && npm ci --silent

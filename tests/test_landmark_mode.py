@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
@@ -268,3 +269,9 @@ def test_memory_of_the_wider_graph_is_planned():
         needed.append(needs_of(points, settled, 2, **how).geometry)
     auto, ten, more = needed
     assert ten < auto == more
+
+
+def test_as_many_places_as_coordinates():
+    points = np.repeat([[0.0, 0, 0], [3, 4, 0]], 20, axis=0)
+    embedding = PTU(n_landmarks=10).fit_transform(points)
+    np.testing.assert_allclose(cdist(embedding, embedding), cdist(points, points), atol=1e-9)

@@ -133,3 +133,16 @@ def test_pieces_do_not_overlap_and_keep_their_shape():
 def test_lone_points_are_placed_apart():
     moved = side_by_side([np.zeros((1, 2))] * 3)
     assert len({tuple(place[0]) for place in moved}) == 3
+
+
+@pytest.mark.parametrize(
+    ("distances", "remedy"),
+    [
+        (np.full((3, 3), np.inf), "one by one"),
+        (np.ones((3, 4)), "a row and a column"),
+        (np.ones(3), "a row and a column"),
+    ],
+)
+def test_what_to_do_about_wrong_distances(distances, remedy):
+    with pytest.raises(ValueError, match=remedy):
+        classical_mds(distances)

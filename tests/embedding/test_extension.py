@@ -2,6 +2,7 @@
 
 import pickle
 import warnings
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,8 +13,9 @@ from sklearn.manifold import Isomap
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ptunfold import PTU, pipeline
+from ptunfold import PTU, build_graph, pipeline
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
+from ptunfold.embedding import extension
 from ptunfold.geometry.span import into_span
 
 
@@ -330,3 +332,14 @@ def test_pickles_clones_and_pipelines():
     line = make_pipeline(StandardScaler(), PTU()).fit(fitted)
     assert line.transform(new).shape == (len(new), 2)
     assert line.inverse_transform(line.transform(new)).shape == new.shape
+
+
+@pytest.mark.parametrize(("dim", "n_near"), [(2, 10), (5, 15)])
+def test_as_many_near_ones_as_the_dimension_asks_for(dim, n_near):
+    points = np.random.default_rng(0).random((200, 5))
+    graph = build_graph(points, 20)
+    geometry = SimpleNamespace(
+        graph=graph, surface=points, frames=SimpleNamespace(intrinsic_dim=dim)
+    )
+    kept = extension._proper_edges(geometry, np.arange(200))
+    assert np.bincount(graph.tails[kept]).max() == n_near

@@ -125,3 +125,7 @@ def test_the_graph_whose_picture_tells_more():
     assert judging.is_truer(points, good, bad, 2)
     assert not judging.is_truer(points, bad, good, 2)
     assert not judging.is_truer(points, good, good, 2)
+
+
+def test_how_many_fewer_neighbours():
+    assert [judging.fewer_neighbors(n) for n in (4, 30, 100, 149, 150, 5000)] == [3, 5, 6, 9, 5, 5]

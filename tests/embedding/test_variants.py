@@ -49,6 +49,13 @@ def test_a_tenth_of_wrong_distances(places, seed):
     assert robust < 0.1 * plain
 
 
+def test_far_is_three_standard_deviations():
+    off = np.random.default_rng(0).standard_normal(10_000)
+    off[:3] = 2.7, 3.5, -3.5
+    np.testing.assert_array_equal(variants._leave_out(off)[:3], [2.7, 0, 0])
+    np.testing.assert_allclose(variants._clip(off)[:3], [1, 1, -1], rtol=0.05)
+
+
 def test_stress_is_at_a_minimum(places):
     rng = np.random.default_rng(0)
     noise = rng.normal(scale=0.1, size=(150, 150))

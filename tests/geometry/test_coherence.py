@@ -218,3 +218,13 @@ def test_a_curve_is_unfolded_as_one():
     exact = np.abs(angle - angle[:1]) * np.sqrt(1.09)
     assert np.abs(model.distances([0])[0] - exact).max() < 0.01
     assert PTU(2, intrinsic_dim=2, n_landmarks=10).fit(helix).connection_.intrinsic_dim == 2
+
+
+def test_units_do_not_matter():
+    """Curvature is no number without a unit: what it is taken for must not depend on one."""
+    points = spherical_cap(400, seed=1).points
+    points += 0.01 * np.random.default_rng(0).standard_normal(points.shape)
+    found = [with_coherence(laid(scale * points)).coherence for scale in (1, 1000, 0.001)]
+    assert 0 < found[0].min() < found[0].mean() < 0.995
+    for other in found[1:]:
+        np.testing.assert_allclose(other, found[0], atol=1e-6)

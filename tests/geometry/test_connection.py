@@ -123,3 +123,19 @@ def test_arcs_on_a_flat_sheet_are_chords():
     frames = estimate_frames(points, graph)
     chord, arc = (connect(points, graph, frames, step) for step in ("chord", "arc"))
     np.testing.assert_allclose(arc.steps, chord.steps, atol=1e-7)
+
+
+def test_unknown_steps_are_refused():
+    points = np.random.default_rng(0).random((30, 2))
+    graph = build_graph(points)
+    with pytest.raises(ValueError, match="step='arch' is not known"):
+        connect(points, graph, estimate_frames(points, graph), "arch")
+
+
+def test_what_planes_explain_of_the_edges():
+    points, graph, frames, connection = random_connection(2, seed=0)
+    for node in range(len(points)):
+        heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+        offsets = points[heads] - points[node]
+        share = np.square(offsets @ frames.vectors[node]).sum() / np.square(offsets).sum()
+        assert connection.explained[node] == pytest.approx(share)

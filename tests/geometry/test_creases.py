@@ -132,3 +132,16 @@ def test_edges_along_a_sheet_keep_to_it():
     edges = np.column_stack((graph.tails, graph.indices))[::7]
     assert keep_to_sheet(points, frames_of(points, graph), edges).mean() > 0.95
     assert len(find_jumps(points, graph, frames_of(points, graph))) == 0
+
+
+def test_over_a_crease_edges_rise_and_do_not_jump():
+    """Next to a crease of 64 degrees an edge may be as steep as that to the plane of its end."""
+    _, flat = folded_sheet()
+    turn = np.radians(64)
+    there = flat[:, 1] > 0
+    beyond = np.where(there[:, None], [0, np.cos(turn), np.sin(turn)], [0, 1.0, 0])
+    points = flat[:, :1] * [1, 0, 0] + flat[:, 1:] * beyond
+    graph = build_graph(points)
+    planes = np.stack((np.broadcast_to([1.0, 0, 0], beyond.shape), beyond), axis=2)
+    frames = replace(frames_of(points, graph), vectors=planes)
+    assert len(find_jumps(points, graph, frames)) == 0

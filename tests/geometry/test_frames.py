@@ -46,6 +46,7 @@ def test_neighbourhoods_are_nearest_on_the_graph(cloud, n_neighbors):
 def test_frames_are_principal_directions(cloud, center, tangent_neighbors):
     graph = build_graph(cloud, 8)
     frames = estimate_frames(cloud, graph, tangent_neighbors, 2, tangent_center=center)
+    assert frames.n_members == tangent_neighbors + 1
     lengths = dijkstra(graph.to_sparse())
     for node in range(80):
         members = np.argsort(lengths[node])[: tangent_neighbors + 1]

@@ -8,7 +8,7 @@ from ptunfold import PTU, geodesic_distances
 from ptunfold.datasets import flat_square, swiss_roll
 from ptunfold.datasets.record import lift
 from ptunfold.geometry import isotropic
-from ptunfold.geometry.isotropic import leading_coordinates, noise_quantiles
+from ptunfold.geometry.isotropic import leading_coordinates, n_above_noise, noise_quantiles
 
 
 def noisy_roll(n_points, n_features, noise, seed):
@@ -62,6 +62,19 @@ def test_what_is_not_noise_is_left_alone():
     tables = load_digits().data, load_breast_cancer().data
     for points in (decaying, uneven, cloud, solid, *tables):
         assert leading_coordinates(points) is points
+
+
+@pytest.mark.parametrize(("n_points", "n_features"), [(2000, 60), (60, 1200)])
+def test_directions_above_noise_are_counted(n_points, n_features):
+    table = np.random.default_rng(0).standard_normal((n_points, n_features))
+    table[:, :3] *= 8 * (1 + np.sqrt(n_features / n_points))
+    values = np.square(np.linalg.svd(table, compute_uv=False))[: n_points - 1]
+    assert n_above_noise(values, n_points, n_features) == 3
+
+
+def test_a_spectrum_with_a_long_tail_is_no_noise():
+    values = np.concatenate(([100, 90, 80], np.ones(30), np.linspace(1, 0.3, 30)))
+    assert n_above_noise(values, 2000, 63) == 0
 
 
 def test_as_many_directions_as_dimensions():

@@ -5,6 +5,7 @@ import pytest
 
 from ptunfold import build_graph, estimate_frames
 from ptunfold.datasets import flat_square, s_with_hole, spherical_cap, swiss_roll
+from ptunfold.geometry import surface
 
 
 def tilts(vectors, normals):
@@ -139,3 +140,14 @@ def test_many_features_change_nothing(tangent):
     np.testing.assert_allclose(planes[1], planes[0], atol=1e-7)
     np.testing.assert_allclose(high.lift, low.lift @ basis.T, atol=1e-7)
     np.testing.assert_allclose(high.residual, low.residual, rtol=1e-6)
+
+
+def test_far_members_are_weighed_lightly():
+    """Far is counted in standard deviations, which the median tells."""
+    off = np.abs(np.random.default_rng(0).standard_normal((3, 2001)))
+    off[:, :2] = 0.9 * surface._FAR, 2 * surface._FAR
+    is_member = np.arange(2001) < 1500
+    weights = surface._weights(off, np.tile(is_member, (3, 1)), np.full(3, 1500))
+    np.testing.assert_array_equal(weights[:, 0], 1)
+    np.testing.assert_allclose(weights[:, 1], 0.25, rtol=0.2)
+    np.testing.assert_array_equal(weights[:, 1500:], 0)

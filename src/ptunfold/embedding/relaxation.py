@@ -91,7 +91,6 @@ def relax(
     among = 0.5 * (among + among.T)
     lack = max(float(np.mean(cdist(before, before) ** 2) - np.mean(among**2)), 0.0)
     among = np.sqrt(among**2 + lack)
-    np.fill_diagonal(among, 0)
     after = majorize(among, off_zero(before), settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
     how = before, after, lack, n_jobs
