@@ -43,9 +43,10 @@ OPEN = Settings(
         ("smooth", 1000, "quadratic", 18, "arc", 0, 48, 24),
         ("noisy", 1000, "robust", 48, "arc", 3, 48, 24),
         ("very noisy", 1000, "robust", 48, "arc", 3, 84, 24),
-        # No more neighbours than there are, and no surface through too few.
-        ("very noisy", 40, "robust", 39, "arc", 3, 39, 24),
-        ("smooth", 12, "quadratic", 11, "arc", 0, 11, 24),
+        # No more neighbours than there are, and no surface over too large a part of the data.
+        ("very noisy", 43, "robust", 42, "arc", 3, 42, 24),
+        ("smooth", 43, "quadratic", 18, "arc", 0, 42, 24),
+        ("smooth", 42, "pca", 15, "arc", 0, 41, 24),
         ("smooth", 11, "pca", 10, "arc", 0, 10, 24),
     ],
 )
