@@ -172,7 +172,7 @@ def test_inside_a_worker_of_dask(expected, tmp_path):
         distributed.LocalCluster(
             n_workers=1,
             threads_per_worker=2,
-            dashboard_address=None,
+            dashboard_address=":0",  # another run of the tests may have the usual port
             local_directory=str(tmp_path / "scratch"),
         ) as cluster,
         distributed.Client(cluster) as client,
