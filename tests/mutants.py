@@ -28,6 +28,7 @@ from pathlib import Path
 
 import pytest
 
+# The script is started by its name, and finds the package only now.
 sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / "src")]
 
 from tests.mutations import PACKAGES, ROOT, all_mutants, functions_of, mutated  # noqa: E402

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import math
 import os
-import warnings
 from dataclasses import replace
 from typing import Any, Self
 
@@ -22,7 +20,7 @@ from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
 from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
-from ptunfold.memory import address_space, advised, prepare_threads, with_advice
+from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.types import (
@@ -278,7 +276,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         before = self.__dict__.copy()
         try:
             with advised("the fit", _WITH_LESS):
-                _load_kernels(self.n_jobs)
+                load_kernels(PTU, self.n_jobs)
                 self._fit(X, graph)
         except BaseException:  # of Ctrl-C too
             self.__dict__ = before
@@ -742,35 +740,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _load_kernels(n_jobs: int | None) -> None:
-    """Under a limit of address space, load now what there may be no room for later.
-
-    The compiler ends the process where it finds none.
-    """
-    if math.isinf(address_space()):
-        return
-    prepare_threads(n_jobs)
-    if _are_loaded:
-        return
-    _are_loaded.append(True)  # now, for the fits below
-    rng = np.random.default_rng(0)
-    rough, sheet = rng.standard_normal((600, 20)), rng.random((600, 2))
-    smooth = np.column_stack((np.cos(3 * sheet[:, 0]), np.sin(3 * sheet[:, 0]), sheet[:, 1]))
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            for points in (rough, smooth, smooth + 0.02 * rng.standard_normal(smooth.shape)):
-                for dtype in (np.float32, np.float64):
-                    PTU(n_landmarks=9, n_jobs=n_jobs).fit(points.astype(dtype))
-                    PTU(n_landmarks=None, n_jobs=n_jobs).fit(points.astype(dtype))
-    except BaseException:
-        _are_loaded.clear()
-        raise
-
-
-_are_loaded: list[bool] = []
 
 
 def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 import traceback
+import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import wraps
 from pathlib import Path
-from typing import ParamSpec, TypeVar
+from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
 import psutil
 from joblib import cpu_count
 
@@ -21,6 +23,7 @@ _LEAST = 100_000_000
 # thread its stack, its heap and buffers of two libraries; and what is free between arrays.
 _CODE, _A_THREAD, _GAPS = 200_000_000, 145_000_000, 30_000_000
 _prepared = [0]  # threads
+_are_loaded: list[bool] = []
 _Parameters = ParamSpec("_Parameters")
 _Result = TypeVar("_Result")
 
@@ -128,6 +131,40 @@ def prepare_threads(n_jobs: int | None) -> None:
         )
     hold_buffers(n_threads)
     _prepared[0] = n_threads
+
+
+def load_kernels(estimator: Callable[..., Any], n_jobs: int | None) -> None:
+    """Under a limit of address space, load now what there may be no room for later.
+
+    The compiler ends the process where it finds none.
+
+    Parameters
+    ----------
+    estimator : callable
+        Makes the estimator, which is fitted to a few points of each kind.
+    n_jobs : int, optional
+        Number of threads, as in scikit-learn.
+    """
+    if math.isinf(address_space()):
+        return
+    prepare_threads(n_jobs)
+    if _are_loaded:
+        return
+    _are_loaded.append(True)  # now, for the fits below
+    rng = np.random.default_rng(0)
+    rough, sheet = rng.standard_normal((600, 20)), rng.random((600, 2))
+    smooth = np.column_stack((np.cos(3 * sheet[:, 0]), np.sin(3 * sheet[:, 0]), sheet[:, 1]))
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            for points in (rough, smooth, smooth + 0.02 * rng.standard_normal(smooth.shape)):
+                for dtype in (np.float32, np.float64):
+                    for n_landmarks in (9, None):
+                        made = estimator(n_landmarks=n_landmarks, n_jobs=n_jobs)
+                        made.fit(points.astype(dtype))
+    except BaseException:
+        _are_loaded.clear()
+        raise
 
 
 def _groups() -> list[Path]:

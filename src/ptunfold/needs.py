@@ -9,6 +9,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from ptunfold.geodesics.bands import BAND
+from ptunfold.geodesics.blocks import sources_together
+from ptunfold.geodesics.squares import plan_slabs
+from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings
 
@@ -18,7 +22,6 @@ _EDGES_A_NEIGHBOR_IN_MANY = 1.5
 _MANY_FEATURES = 15
 _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
-_LANES, _BATCHES, _BAND = 16, 8, 256
 _STRIPS = 1 << 30
 _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
@@ -104,8 +107,8 @@ class Needs:
     def _searching(self) -> float:
         """What the threads have that search for paths."""
         height = self.dim + 2 * self.is_partly
-        rows = min(max((1 << 22) // (self.n_points * _LANES), 1), _BATCHES) * _LANES
-        point = 52 + _LANES * (10 + 8 * height) + rows * self.itemsize
+        rows = sources_together(self.n_points)
+        point = 52 + LANES * (10 + 8 * height) + rows * self.itemsize
         shares = self.n_edges * (32 + self._edge) * self.is_partly
         return self.n_jobs * self.n_points * point + shares
 
@@ -122,9 +125,9 @@ class Needs:
 
     def stored(self) -> float:
         """All distances on disk."""
-        n_bands = min(max(-(-self.n_points // _BAND) // 8, 1), 8)  # of a slab
-        strip = self.n_points * min(n_bands * _BAND, self.n_points) * self.itemsize
-        band = self.n_points * _BAND * self.itemsize
+        height = plan_slabs(self.n_points)[0].stop
+        strip = self.n_points * height * self.itemsize
+        band = self.n_points * BAND * self.itemsize
         n_strips = min(self.n_jobs, max(_STRIPS // strip, 1))
         folding = n_strips * (strip + band)
         working = max(self._searching, folding, self._scaling + self.n_jobs * band)
@@ -237,4 +240,4 @@ def _mean_degree(points: FloatArray, radius: float | None) -> float:
 
 def bytes_of_all_distances(n_points: int, itemsize: int) -> int:
     """Estimate what all distances take: half a number for each ordered pair, in bands."""
-    return int((0.5 * n_points + 0.5 * _BAND) * n_points * itemsize)
+    return int((0.5 * n_points + 0.5 * BAND) * n_points * itemsize)

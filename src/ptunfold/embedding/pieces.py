@@ -25,6 +25,7 @@ from ptunfold.types import (
     IntArray,
     LandmarkPlan,
 )
+from ptunfold.validation import VARIANTS
 
 
 def embed_by_all_distances(
@@ -56,7 +57,7 @@ def embed_by_all_distances(
         As in :func:`ptunfold.transport_distances`.
     """
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
-    if mds not in ("auto", "classical") and len(nodes) > n_components + 1:
+    if mds in VARIANTS and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, is_one_way=True, **how)
         return scale_one_way(one_way, n_components, mds, progress)
     arrangement = engine.arrange(connection, nodes)
@@ -70,12 +71,16 @@ def embed_by_all_distances(
         embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
+        del squares  # they are larger than all that follows
     if mds == "auto" and n_filled == n_components:
-        part = (
-            connection if len(nodes) == connection.graph.n_points else restrict(connection, nodes)
-        )
-        coordinates = _relaxed(part, coordinates, engine, **how)
+        coordinates = _relaxed(_part(connection, nodes), coordinates, engine, **how)
     return Embedding(coordinates, eigenvalues)
+
+
+def _part(connection: Connection, nodes: IntArray) -> Connection:
+    """Take a component out of a connection, or the connection itself if it has no other."""
+    is_whole = len(nodes) == connection.graph.n_points
+    return connection if is_whole else restrict(connection, nodes)
 
 
 def _relaxed(
@@ -120,8 +125,7 @@ def embed_by_landmarks(
     engine : Engine
         Where the work is done.
     """
-    is_whole = len(nodes) == connection.graph.n_points
-    part = connection if is_whole else restrict(connection, nodes)
+    part = _part(connection, nodes)
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
     rows_of = engine.rows(part)
     if plan.chosen is None and plan.how == "maxmin":

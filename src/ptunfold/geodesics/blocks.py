@@ -15,7 +15,11 @@ def plan_blocks(n_sources: int, n_points: int) -> list[slice]:
     return cut(n_sources, min(max(_MOST_VALUES // n_points, 1), _MOST_SOURCES))
 
 
+def sources_together(n_points: int) -> int:
+    """Tell how many sources are in a block of whole batches."""
+    return LANES * min(max(_MOST_VALUES // (n_points * LANES), 1), _MOST_BATCHES)
+
+
 def plan_batches(n_points: int) -> list[slice]:
     """Cut all points into blocks of whole batches."""
-    n_batches = min(max(_MOST_VALUES // (n_points * LANES), 1), _MOST_BATCHES)
-    return cut(n_points, n_batches * LANES)
+    return cut(n_points, sources_together(n_points))
