@@ -128,14 +128,14 @@ class Watch:
 
 def measure(case):
     """Fit in this process; print the estimate and the peak."""
-    from ptunfold import PTU, estimator, pipeline
+    from ptunfold import PTU, Disk, estimator, pipeline
 
     warnings.simplefilter("ignore")
     how = dict(case["how"])
     dim = how.get("intrinsic_dim", 2)
     folder = tempfile.TemporaryDirectory(dir=os.environ.get("PTUNFOLD_STORES"))
     if how.pop("store", False):
-        how["store"] = f"{folder.name}/first"
+        how["engine"] = Disk(f"{folder.name}/first")
     client = None
     if how.get("engine") == "dask":
         from dask.distributed import Client
@@ -146,8 +146,8 @@ def measure(case):
     if isinstance(small.get("n_landmarks"), int):
         small["n_landmarks"] = min(small["n_landmarks"], 50)
     PTU(**small).fit(made(case["data"], 1200, *shape, seed=1))
-    if "store" in how:
-        how["store"] = f"{folder.name}/second"
+    if isinstance(how.get("engine"), Disk):
+        how["engine"] = Disk(f"{folder.name}/second")
     points = made(case["data"], case["n_points"], *shape)
     np.save(f"{folder.name}/points.npy", points)
     del points

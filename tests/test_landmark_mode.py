@@ -6,6 +6,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
+from ptunfold.engines import Engine
 from ptunfold.geometry.texture import Texture, settle
 from ptunfold.needs import needs_of
 from ptunfold.validation import check_settings
@@ -139,7 +140,7 @@ def test_files_in_the_cache_leave_room(monkeypatch, tmp_path):
 
 def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):
     points = s_with_hole(400).points
-    monkeypatch.setitem(planning.MOST_FULL, "threads", 300)
+    monkeypatch.setattr(Engine, "most_full", 300)
     with pytest.warns(UserWarning, match="100 landmarks are used, because the distances between"):
         model = PTU().fit(points)
     assert len(model.landmarks_) == 100

@@ -9,6 +9,7 @@ if TYPE_CHECKING:
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmarks import landmark_mds
     from ptunfold.embedding.variants import additive_constant, additive_mds, stress_mds
+    from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
     from ptunfold.geodesics.distances import graph_distances, transport_distances
     from ptunfold.geodesics.paths import unfold_path
@@ -38,6 +39,7 @@ __all__ = [
     "PTU",
     "Connection",
     "Dimension",
+    "Disk",
     "Embedding",
     "Frames",
     "Graph",
@@ -71,6 +73,7 @@ _PLACES = {
     "embedding.classical": ("classical_mds",),
     "embedding.landmarks": ("landmark_mds",),
     "embedding.variants": ("additive_constant", "additive_mds", "stress_mds"),
+    "engines": ("Disk",),
     "estimator": ("PTU",),
     "geodesics.distances": ("graph_distances", "transport_distances"),
     "geodesics.paths": ("unfold_path",),

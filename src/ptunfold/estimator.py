@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import replace
 from typing import Any, Self
 
@@ -13,7 +12,7 @@ from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
 from ptunfold.distances import distances_of
 from ptunfold.embedding.extension import Extension
-from ptunfold.engines import ENGINES, make_engine
+from ptunfold.engines import ENGINES, Disk, check_engine, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.dimension import estimate_dimension
@@ -35,7 +34,6 @@ from ptunfold.types import (
     Transport,
 )
 from ptunfold.validation import (
-    check_choice,
     check_count,
     check_flag,
     check_index,
@@ -49,8 +47,8 @@ from ptunfold.validation import (
 )
 
 _WITH_LESS = (
-    "pass landmarks or fewer of them, fewer neighbours, float32 points or a store, or fit a part "
-    "of the points and transform the rest"
+    "pass landmarks or fewer of them, fewer neighbours, float32 points or engine=Disk(folder), or "
+    "fit a part of the points and transform the rest"
 )
 _A_PART = "pass fewer points at a time"
 
@@ -138,16 +136,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
         and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so. The first
         approximate search of a process compiles for up to a minute, which ``progress`` shows.
-    engine : {"threads", "cuda", "dask"}, default="threads"
-        Where the distances are computed and kept: threads of this machine; one GPU
-        (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
-        (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own.
-    store : str or path, optional
-        A folder to keep all distances in while they are computed, instead of memory: 1.5 numbers
-        for each ordered pair of points at most. ``n_landmarks="auto"`` means none then.
-    resume : bool, default=False
-        Go on with a fit that was stopped, however it was: what is in ``store`` is not computed
-        again. A store of other data or parameters is refused.
+    engine : {"threads", "cuda", "dask"} or Disk, default="threads"
+        Where the distances are computed and kept: by threads of this machine; by one GPU
+        (``pip install cupy-cuda13x``), in 32 bits; by the workers of a Dask cluster
+        (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own,
+        and in memory here; or by any of these in a folder, as :class:`Disk` says, so that a fit
+        that was stopped can go on. With a folder, ``n_landmarks="auto"`` means none.
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
@@ -222,9 +216,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         mds: str = "auto",
         disconnected: str = "bridge",
         search: str = "auto",
-        engine: str = "threads",
-        store: Any = None,
-        resume: bool = False,
+        engine: Any = "threads",
         n_jobs: int | None = None,
         random_state: Any = None,
         progress: bool = False,
@@ -247,8 +239,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.disconnected = disconnected
         self.search = search
         self.engine = engine
-        self.store = store
-        self.resume = resume
         self.n_jobs = n_jobs
         self.random_state = random_state
         self.progress = progress
@@ -305,8 +295,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             prune=self.prune,
             n_jobs=self.n_jobs,
         )
-        check_choice("engine", self.engine, ENGINES)
+        check_engine(self.engine)
         check_flag("progress", self.progress)
+        engine = make_engine(self.engine, self.n_jobs)
         plan, check = plan_landmarks(
             self.n_landmarks,
             self.landmarks,
@@ -314,14 +305,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             points,
             settings,
             self.n_components,
+            engine=engine,
             mds=self.mds,
-            engine=self.engine,
-            is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
-        with make_engine(self.engine, self.store, resume=self.resume, n_jobs=self.n_jobs) as engine:
+        with engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
                 settings,
@@ -743,13 +733,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
 
 def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Write parameters in words and numbers; a generator of random numbers has done its work."""
+    """Write parameters in words and numbers; what has done its work is left out."""
     plain: dict[str, Any] = {}
     for name, value in parameters.items():
-        if isinstance(value, os.PathLike):
-            value = os.fspath(value)
-        elif isinstance(value, np.random.RandomState):
+        if isinstance(value, np.random.RandomState):
             value = None
+        elif isinstance(value, Disk):
+            value = value.engine  # the folder has done its work too
         elif value is not None and not isinstance(value, str):
             value = np.asarray(value).tolist()  # numbers of NumPy, ranges, columns of tables
         plain[name] = value

@@ -137,24 +137,17 @@ class Needs:
         """All distances on a device, or where its engine finds room."""
         return max(self.laying, _FIXED + self.geometry)
 
-    def on_cluster(self, free: float) -> float:
-        """All distances by workers, who leave half of them here if there is room."""
-        bands = bytes_of_all_distances(self.n_points, self.itemsize)
-        here = _FIXED + self._arranged + self._scaling
-        has_room = bands <= 0.5 * free and here + bands <= free
-        return max(self.laying, here + bands * has_room)
-
     def variants(self, mds: str) -> float:
         """All distances in memory, and scaling other than classical."""
         n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5, "additive": 5}[mds]
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 
-    def landmarks(self, count: int, n_columns: int) -> float:
-        """Distances from landmarks, of which ``n_columns`` of each row are kept here."""
-        rows = n_columns * count * self.itemsize
+    def landmarks(self, count: int) -> float:
+        """Distances from landmarks."""
+        rows = self.n_points * count * self.itemsize
         tree = 48 + 16 * self.dim + 8 * self.dim**2
-        products = 12 * count * min(n_columns, _COLUMNS)
+        products = 12 * count * min(self.n_points, _COLUMNS)
         scaling = products + min(products, _BUFFER)
         working = max(self.n_jobs * self.n_points * tree, scaling)
         edges = 8 * self.n_edges * (not self.is_partly)

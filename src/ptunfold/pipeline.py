@@ -51,7 +51,7 @@ from ptunfold.geometry.texture import (
 )
 from ptunfold.geometry.widening import widen_graph
 from ptunfold.planning import RoomCheck
-from ptunfold.threads import effective_n_jobs, single_threaded_blas
+from ptunfold.threads import Run, effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
     FloatArray,
@@ -121,16 +121,30 @@ def unfold(
     n_embedded = sum(len(nodes) for nodes in components)
     pieces, used = [], []
     for nodes in components:
-        how: dict[str, Any] = {"mds": mds, "dtype": points.dtype}
-        how |= {"n_jobs": n_jobs, "progress": progress}
+        run = Run(n_jobs, progress)
         share = share_of_landmarks(landmarks, geometry, nodes, n_embedded, n_components)
         if share is None:
             pieces.append(
-                embed_by_all_distances(geometry.connection, nodes, n_components, engine, **how)
+                embed_by_all_distances(
+                    geometry.connection,
+                    nodes,
+                    n_components,
+                    engine,
+                    run,
+                    mds=mds,
+                    dtype=points.dtype,
+                )
             )
         else:
             piece, chosen = embed_by_landmarks(
-                geometry.connection, nodes, n_components, share, engine, **how
+                geometry.connection,
+                nodes,
+                n_components,
+                share,
+                engine,
+                run,
+                mds=mds,
+                dtype=points.dtype,
             )
             pieces.append(piece)
             used.append(geometry.given(chosen))

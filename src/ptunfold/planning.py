@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ptunfold.caller import warn
-from ptunfold.geodesics.landmarks import MOST_CANDIDATES
+from ptunfold.engines import Engine
 from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.geometry.texture import Texture, is_open, settle
 from ptunfold.memory import NoRoomError, free_bytes, in_words
@@ -18,7 +18,6 @@ from ptunfold.validation import MDS, VARIANTS, check_choice, check_landmarks
 # how many bytes are needed.
 RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
 
-MOST_FULL = {"threads": 20_000, "dask": 20_000, "cuda": 100_000}
 AUTO_LANDMARKS = 100
 _COMFORTABLE = 0.7
 
@@ -31,9 +30,8 @@ def plan_landmarks(
     settings: Settings,
     n_components: int,
     *,
+    engine: Engine,
     mds: str = "auto",
-    engine: str = "threads",
-    is_stored: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[LandmarkPlan | None, RoomCheck]:
     """Decide how a fit is done, and whether there is room for it.
@@ -48,12 +46,10 @@ def plan_landmarks(
         How the connection is laid, checked.
     n_components : int
         The number of output coordinates.
+    engine : Engine
+        Where distances are computed and kept.
     mds : str
         How all distances become coordinates.
-    engine : str
-        Where distances are computed; engines other than threads know best what they have room for.
-    is_stored : bool
-        Whether all distances go to disk.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
 
@@ -73,19 +69,19 @@ def plan_landmarks(
     n_points = len(points)
     plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
     check_choice("mds", mds, MDS)
-    if is_stored:
+    if engine.is_stored:
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
-                "a store is for the distances between all points, and landmarks need none; pass "
-                "n_landmarks=None, or no store"
+                "Disk is for the distances between all points, and landmarks need none; pass "
+                f'n_landmarks=None, or engine="{engine.name}"'
             )
         plan = None
     if mds in VARIANTS:
-        if engine != "threads" or is_stored:
-            where = "a store" if is_stored else f'engine="{engine}"'
+        if engine.name != "threads" or engine.is_stored:
+            where = "on disk" if engine.is_stored else f'with engine="{engine.name}"'
             raise ValueError(
                 f'mds="{mds}" needs the distances in memory, and not {where}; pass '
-                'mds="classical", or engine="threads" without a store'
+                'mds="classical", or engine="threads"'
             )
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
@@ -97,14 +93,8 @@ def plan_landmarks(
 
     def bytes_for(plan: LandmarkPlan | None, needs: Needs) -> float:
         if plan is not None:
-            return needs.landmarks(plan.count, _columns_here(plan, n_points, engine))
-        if mds in VARIANTS:
-            return needs.variants(mds)
-        if is_stored:
-            return needs.stored()
-        if engine == "dask":
-            return needs.on_cluster(free)
-        return needs.all_distances() if engine == "threads" else needs.on_device()
+            return needs.landmarks(plan.count)
+        return needs.variants(mds) if mds in VARIANTS else engine.bytes_of_all(needs)
 
     def needs_for(
         points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
@@ -124,7 +114,7 @@ def plan_landmarks(
     possible = [needs_for(points, *one) for one in _possible(settings, n_points)]
     if isinstance(plan, str):
         full = max(bytes_for(None, needs) for needs in possible)
-        is_small = n_points <= MOST_FULL[engine]
+        is_small = n_points <= engine.most_full
         plan = None
         if not is_small or full > _COMFORTABLE * free:
             count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
@@ -134,7 +124,7 @@ def plan_landmarks(
             if is_small or full > _COMFORTABLE * free:
                 reason = why
             else:
-                reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
+                reason = f"of more than {engine.most_full} points take long (and {why})"
             warn(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
                 f"{reason}; pass n_landmarks=None for all distances or a number of your own",
@@ -166,17 +156,6 @@ def _possible(settings: Settings, n_points: int) -> list[tuple[Settings, str | N
         (settle(settings, Texture(kind, 1.0), n_points), kind)
         for kind in ("flat", "smooth", "noisy", "rough")
     ]
-
-
-def _columns_here(plan: LandmarkPlan, n_points: int, engine: str) -> int:
-    """Tell how many columns of the rows of landmarks come into memory."""
-    if engine == "threads":
-        return n_points
-    if engine == "cuda":  # there they stay
-        return 0
-    # The choice of landmarks looks at some columns.
-    is_choice = plan.chosen is None and plan.how == "maxmin"
-    return min(n_points, MOST_CANDIDATES) if is_choice else 0
 
 
 def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, str]:

@@ -7,6 +7,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import c_int, c_void_p
+from dataclasses import dataclass
 from functools import cache
 from threading import Lock, Thread
 from typing import Any
@@ -20,6 +21,27 @@ from ptunfold.progress import stage
 
 # More threads than this for each core only wait for each other, and each asks for its memory.
 _MOST_PER_CORE = 4
+
+
+@dataclass(frozen=True)
+class Run:
+    """How stages work, whatever they do: handed on from each to the next.
+
+    Attributes
+    ----------
+    n_jobs : int or None
+        Number of threads, as in scikit-learn.
+    progress : bool
+        Show a progress bar for each long stage.
+    """
+
+    n_jobs: int | None = None
+    progress: bool = False
+
+    @property
+    def quiet(self) -> Run:
+        """The same without bars, for a stage within a stage."""
+        return Run(self.n_jobs)
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
@@ -135,6 +157,7 @@ def run_blocks(
     blocks: Sequence[slice],
     *,
     n_jobs: int | None = None,
+    n_threads: int | None = None,
     description: str = "",
     unit: str = "",
     progress: bool = False,
@@ -151,13 +174,15 @@ def run_blocks(
         The blocks, in any order of execution.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
+    n_threads : int, optional
+        Their number whatever ``n_jobs`` says and the machine has: for threads that only wait.
     description, unit : str
         What a progress bar says.
     progress : bool
         Show a progress bar that advances with every block.
     """
     total = sum(block.stop - block.start for block in blocks)
-    n_threads = min(effective_n_jobs(n_jobs), len(blocks))
+    n_threads = min(n_threads or effective_n_jobs(n_jobs), len(blocks))
     with stage(description, total, unit, progress) as bar:
 
         def run(block: slice) -> None:

@@ -16,19 +16,6 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
 
-def is_of_dask(array: Any) -> bool:
-    """Tell Dask's arrays from others, without an import."""
-    return hasattr(array, "compute_chunk_sizes")
-
-
-def aligned(array: FloatArray) -> FloatArray:
-    """Move an array that came over a network to a proper place, if it is not at one.
-
-    NumPy multiplies matrices in another way if it has to do so itself, and other bits come out.
-    """
-    return np.require(np.asarray(array), requirements="A")
-
-
 def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
     """Return an array as the kernels are compiled for it, itself if it is so already.
 
@@ -36,13 +23,6 @@ def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
     compiled once more, which takes longer than most fits.
     """
     return np.require(array, dtype, ("C", "A", "W", "E"))
-
-
-def on_host(array: Any) -> Any:
-    """Bring an array of a device or a cluster into memory; others stay as they are."""
-    if is_of_dask(array):
-        array = array.compute()
-    return array.get() if hasattr(array, "get") else array
 
 
 @dataclass(frozen=True, eq=False)

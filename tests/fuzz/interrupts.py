@@ -32,11 +32,11 @@ class Victim:
     """What is interrupted, in a process of its own: it does one thing until Ctrl-C comes."""
 
     def __init__(self, folder: Path) -> None:
-        from ptunfold import PTU
+        from ptunfold import PTU, Disk
         from ptunfold.datasets import s_with_hole
         from ptunfold.geometry.neighbors import neighbor_lists
 
-        self.make = PTU
+        self.make, self.disk = PTU, Disk
         self.folder = folder
         self.search = neighbor_lists
         self.many = s_with_hole(10_000, seed=1).points
@@ -62,7 +62,7 @@ class Victim:
         elif name == "store":
             for part in sorted((self.folder / "store").rglob("*"), reverse=True):
                 part.rmdir() if part.is_dir() else part.unlink()
-            self.make(n_jobs=2, store=self.folder / "store").fit(self.points)
+            self.make(n_jobs=2, engine=self.disk(self.folder / "store")).fit(self.points)
 
     def interrupted(self, name: str) -> list[str]:
         """Do one thing over and over, until Ctrl-C; returns what is wrong afterwards."""
@@ -107,7 +107,7 @@ class Victim:
         if name == "transform":
             return self.model.transform(self.points)
         if name == "store":
-            model = self.make(n_jobs=2, store=self.folder / "store", resume=goes_on)
+            model = self.make(n_jobs=2, engine=self.disk(self.folder / "store", resume=goes_on))
             return model.fit_transform(self.points)
         # What was there before the interrupt, or what was to come: both are whole.
         path = self.folder / ("model.safetensors" if name == "save" else "page.html")

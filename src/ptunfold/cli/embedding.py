@@ -110,6 +110,10 @@ def embed(
     from ptunfold.io.tables import STREAM, check_output
 
     PTU = estimator()
+    from ptunfold.engines import Disk
+
+    if resume and store is None:
+        raise ValueError("--resume needs the folder to go on with; pass --store")
     if explore is not None:
         check_page(explore)
     if plot is not None:
@@ -143,9 +147,7 @@ def embed(
             mds=mds,
             disconnected=disconnected,
             search=search,
-            engine=engine,
-            store=store,
-            resume=resume,
+            engine=engine if store is None else Disk(store, resume, engine),
             random_state=random_state,
             n_jobs=n_jobs,
             progress=sys.stderr.isatty(),

@@ -9,13 +9,12 @@ from sklearn.utils.extmath import svd_flip
 
 from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
-from ptunfold.engines.cluster_squares import ClusterSquares
 from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
 from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
-from ptunfold.types import Embedding, FloatArray, is_of_dask
+from ptunfold.types import Embedding, FloatArray
 from ptunfold.validation import check_n_components, check_squares, refuse_mask
 
 
@@ -61,8 +60,6 @@ def classical_mds(
     >>> classical_mds(np.array(square), n_components=2).eigenvalues
     array([1., 1.])
     """
-    if is_of_dask(distances):
-        return _scale_on_cluster(distances, n_components, progress=progress)
     refuse_mask(distances, "distances")
     taken = np.asarray(distances) if overwrite else np.array(distances)
     distances = as_distances(taken, n_components)
@@ -70,22 +67,6 @@ def classical_mds(
     return scale_squares(
         BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, progress=progress
     )
-
-
-def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> Embedding:
-    """Do the same with a Dask array, wherever Dask works."""
-    if np.isnan(distances.shape).any():  # chunks whose sizes nobody knows yet
-        distances = distances.copy().compute_chunk_sizes()
-    distances = _as_floats(distances, n_components)
-    # With the first pass, because the array may not be there yet.
-    checked = distances.map_blocks(
-        _checked_values, distances.shape, dtype=distances.dtype, meta=distances._meta
-    )
-    squares = ClusterSquares(lambda: checked, len(distances), distances.dtype)
-    try:
-        return scale_squares(squares, n_components, progress=progress)
-    finally:
-        squares.release()
 
 
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:

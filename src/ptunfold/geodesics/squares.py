@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from ptunfold.geodesics.bands import BAND
-from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray
 
@@ -30,6 +29,9 @@ class Squares(Protocol):
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Bring vectors to where products with the matrix are made, memory or a device."""
+
+    def here(self, vectors: Any) -> FloatArray:
+        """Bring vectors back from there."""
 
     def multiply(self, factor: FloatArray, n_jobs: int | None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), of its own dtype, in float64.
@@ -71,6 +73,10 @@ class BandSquares:
         self.n_points = bands[0].shape[1]
 
     def near(self, vectors: FloatArray) -> FloatArray:
+        """Leave vectors where they are."""
+        return vectors
+
+    def here(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
         return vectors
 
@@ -131,26 +137,6 @@ def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> F
             product[mirror] += tile[:, beyond:].T @ below[rows]
         start += len(band)
     return product
-
-
-def fold_band(top: int, rows: FloatArray, mirrors: Iterable[tuple[int, FloatArray]]) -> FloatArray:
-    """Make a band: the squares of the means of both directions.
-
-    Parameters
-    ----------
-    top : int
-        The first row of the band.
-    rows : (height, n_points - top)
-        The band, one way.
-    mirrors : iterable of (first, array)
-        The columns of the band in all rows from ``top`` on, the other way: in each array
-        (n_rows, height) the rows from ``first`` on.
-    """
-    band = np.empty_like(rows)
-    for first, mirror in mirrors:
-        columns = slice(first - top, first - top + len(mirror))
-        square_mirrored(rows[:, columns], mirror, band[:, columns])
-    return band
 
 
 def sum_of_products(

@@ -21,7 +21,6 @@ from ptunfold.types import (
     Frames,
     Graph,
     IntArray,
-    on_host,
 )
 from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
@@ -105,6 +104,7 @@ def connect(
     align = _align if device is None else device.align
     bend = _bend if device is None else device.bend
     favor = _favor if device is None else device.favor
+    bring = np.asarray if device is None else device.here
 
     def handle(block: slice) -> None:
         forth = edges[block]
@@ -113,8 +113,8 @@ def connect(
         # What follows works on arrays of a device too.
         overlaps, there, here, lengths = measure(frames, tails, heads)
         for edge, shadow in ((forth, there), (back, here)):
-            squares[edge, 0] = on_host(np.einsum("ei,ei->e", shadow, shadow))
-            squares[edge, 1] = on_host(np.square(lengths))
+            squares[edge, 0] = bring(np.einsum("ei,ei->e", shadow, shadow))
+            squares[edge, 1] = bring(np.square(lengths))
         if step == "arc":
             turns = align(favor(there, here, overlaps))
             mean, arcs = bend(there, here, overlaps, turns)
@@ -125,13 +125,13 @@ def connect(
             _stretch(there, np.clip(found, lengths, _LONGEST * lengths))
             here = -np.einsum("eji,ej->ei", turns, there)
             stretch = np.linalg.norm(there, axis=1) / np.where(lengths > 0, lengths, 1)
-            longer[forth] = longer[back] = on_host(np.maximum(stretch, 1))
+            longer[forth] = longer[back] = bring(np.maximum(stretch, 1))
         else:
             turns = align(overlaps)
         if step == "chord":
             _stretch(there, lengths)
             _stretch(here, lengths)
-        steps[forth], steps[back], turns = on_host(there), on_host(here), on_host(turns)
+        steps[forth], steps[back], turns = bring(there), bring(here), bring(turns)
         rotations[forth] = turns
         rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
 

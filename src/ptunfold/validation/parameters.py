@@ -30,7 +30,6 @@ _CHOICES = {
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
-    "resume": (True, False),
     "progress": (True, False),
 }
 # Numbers, or what else stands for one.
@@ -70,8 +69,6 @@ def _is_known(name: str, value: Any, engines: tuple[str, ...]) -> bool:
     if name == "n_jobs":
         check_n_jobs(value)
         return True
-    if name == "store":
-        return value is None or isinstance(value, str)
     if name == "n_landmarks" and isinstance(value, list):
         return all(isinstance(one, Integral) for one in value)
     if name in _NUMBERS:
