@@ -139,8 +139,8 @@ def test_components_have_stores_of_their_own(tmp_path):
 )
 def test_other_parameters_are_refused(points, change, message, tmp_path):
     PTU(engine=Disk(tmp_path / "store")).fit(points)
+    disk = Disk(tmp_path / "store", resume="engine" not in change)
     with pytest.raises(ValueError, match=message):
-        disk = Disk(tmp_path / "store", resume="engine" not in change)
         PTU(**change | {"engine": disk}).fit(points)
 
 
