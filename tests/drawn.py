@@ -17,7 +17,6 @@ from ptunfold.validation import (
     LANDMARKS,
     MDS,
     STEPS,
-    TANGENT_CENTERS,
     TANGENTS,
 )
 
@@ -217,7 +216,6 @@ _CHOICES = {
     "intrinsic_dim": st.one_of(st.none(), st.just("auto"), st.integers(1, 4)),
     "tangent_neighbors": st.one_of(st.just("auto"), st.integers(1, 25)),
     "tangent": st.sampled_from(["auto", *TANGENTS]),
-    "tangent_center": st.sampled_from(TANGENT_CENTERS),
     "step": st.sampled_from(["auto", *STEPS]),
     "denoise": st.one_of(st.just("auto"), st.integers(0, 3)),
     "coherence": st.one_of(st.just("auto"), st.sampled_from([0, 1, 0.5, 0.999])),

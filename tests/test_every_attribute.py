@@ -49,7 +49,6 @@ KINDS = {
     "one sided": (np.array(MOEBIUS), {}),
     "stress": (SHEET, {"mds": "stress"}),
     "robust": (ROUGH, {"mds": "robust"}),
-    "additive": (ROUGH, {"mds": "additive"}),
     "a graph of one's own": (SHEET, {"graph": kneighbors_graph(SHEET, 6, mode="distance")}),
     "stored": (SHEET, {"store": True}),
     "stored apart": (APART, {"store": True, "disconnected": "separate"}),

@@ -258,7 +258,7 @@ def test_left_out_points_in_an_order_of_its_own(monkeypatch):
 def test_memory_of_the_wider_graph_is_planned():
     points = swiss_roll(1000).points
     plain = {"n_components": 2, "radius": None, "graph": "knn", "intrinsic_dim": 2}
-    plain |= {"tangent_neighbors": "auto", "tangent": "auto", "tangent_center": "mean"}
+    plain |= {"tangent_neighbors": "auto", "tangent": "auto"}
     plain |= {"step": "auto", "denoise": "auto", "prune": "auto", "disconnected": "bridge"}
     plain |= {"search": "auto", "n_jobs": 1, "coherence": "auto", "may_shrink": True}
     needed = []

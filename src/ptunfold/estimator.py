@@ -89,12 +89,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         average out noise, fewer follow a strong curvature. "auto": for planes 15, or
         ``3 * intrinsic_dim`` if that is more; for surfaces 3 for each of their coefficients (18 for
         sheets), 8 with noise (48).
-    tangent : {"auto", "pca", "quadratic", "robust", "smooth"}, default="auto"
+    tangent : {"auto", "pca", "quadratic", "robust"}, default="auto"
         The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
-        to it, several times as exact on curved data; the same with outliers left out of account;
-        or the mean of the principal planes of a point and its neighbours. "auto": see ``texture_``.
-    tangent_center : {"mean", "point"}, default="mean"
-        What a neighbourhood is centred at: the mean of the point and its neighbours or the point.
+        to it, several times as exact on curved data; or the same with outliers left out of
+        account. "auto": see ``texture_``.
     step : {"auto", "chord", "projection", "arc"}, default="auto"
         The length of an unfolded edge: that of the edge, that of its projection on the tangent
         space (the paper's plain form), or that of the arc that the tangent spaces at both ends
@@ -123,14 +121,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmarks : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
-    mds : {"auto", "classical", "stress", "robust", "additive"}, default="auto"
+    mds : {"auto", "classical", "stress", "robust"}, default="auto"
         How distances become coordinates: by classical scaling, and where its picture is off by
         more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
         towards the least squares of the differences of distances; by classical scaling alone; by
-        these least squares alone, distances whose two directions disagree counting less; the same
-        with a share of wrong distances left out of account; or classically after the least
-        constant was added that makes all eigenvalues positive (kernel Isomap). The last three are
-        meant for a few thousand points.
+        these least squares alone, distances whose two directions disagree counting less; or the
+        same with a share of wrong distances left out of account. The last two are meant for a few
+        thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
@@ -212,7 +209,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         intrinsic_dim: int | str | None = None,
         tangent_neighbors: int | str = "auto",
         tangent: str = "auto",
-        tangent_center: str = "mean",
         step: str = "auto",
         denoise: int | str = "auto",
         coherence: float | str = "auto",
@@ -236,7 +232,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.intrinsic_dim = intrinsic_dim
         self.tangent_neighbors = tangent_neighbors
         self.tangent = tangent
-        self.tangent_center = tangent_center
         self.step = step
         self.denoise = denoise
         self.coherence = coherence
@@ -294,7 +289,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             graph=self.graph if graph is None else graph,
             intrinsic_dim=self._dimension_of(points),
             tangent_neighbors=self.tangent_neighbors,
-            tangent_center=self.tangent_center,
             step=self.step,
             disconnected=self.disconnected,
             search=self.search,

@@ -51,7 +51,7 @@ def embed_by_all_distances(
         The number of output coordinates.
     engine : Engine
         Where the work is done.
-    mds : {"auto", "classical", "stress", "robust", "additive"}
+    mds : {"auto", "classical", "stress", "robust"}
         How distances become coordinates; "auto" relaxes what classical scaling folds.
     dtype, n_jobs, progress
         As in :func:`ptunfold.transport_distances`.

@@ -15,7 +15,6 @@ from ptunfold.validation.values import (
     PRUNES,
     SEARCHES,
     STEPS,
-    TANGENT_CENTERS,
     TANGENTS,
     check_n_jobs,
 )
@@ -23,7 +22,6 @@ from ptunfold.validation.values import (
 _CHOICES = {
     "graph": GRAPH_KINDS,
     "tangent": ("auto", *TANGENTS),
-    "tangent_center": TANGENT_CENTERS,
     "step": ("auto", *STEPS),
     "prune": (None, *PRUNES),
     "landmarks": LANDMARKS,

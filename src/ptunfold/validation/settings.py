@@ -22,7 +22,6 @@ from ptunfold.validation.values import (
     SEARCHES,
     STEPS,
     SURFACES,
-    TANGENT_CENTERS,
     TANGENTS,
     check_choice,
     check_coherence,
@@ -50,7 +49,6 @@ def check_settings(
     intrinsic_dim: int,
     tangent_neighbors: Any,
     tangent: str,
-    tangent_center: str,
     step: str,
     denoise: int | str,
     coherence: float | str,
@@ -67,7 +65,6 @@ def check_settings(
     :func:`ptunfold.geometry.texture.settle`, or filled in where it does not depend on the data.
     """
     n_points, n_features = points.shape
-    check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     check_choice("step", step, ("auto", *STEPS))
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
@@ -115,7 +112,6 @@ def check_settings(
         graph=graph,
         intrinsic_dim=intrinsic_dim,
         tangent_neighbors=0 if _is_auto(tangent_neighbors) else tangent_neighbors,
-        tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
         search=search,
