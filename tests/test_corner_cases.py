@@ -58,7 +58,7 @@ def test_places_of_an_embedding_at_the_limit_go_back():
 def test_the_way_back_where_points_share_a_place():
     """The way to the next place was 0, and a division by next to nothing overflowed."""
     points = drawn("hub", 130, 27, 2096, are_copied=True, power=59).points()
-    model = PTU(1, n_landmarks=12, prune=None, tangent="quadratic")
+    model = PTU(1, landmarks=12, prune=None, tangent="quadratic")
     with quiet():
         places = model.fit_transform(points)
         back = model.inverse_transform(places)

@@ -113,12 +113,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
         graph of nearest neighbours that was built here; where the data are no sheet, only those
         that are no longer than most edges.
-    n_landmarks : int, float, list of int, "auto" or None, default="auto"
+    landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
         "auto" takes all distances up to 20 000 points if they fit into memory, else 100 landmarks,
         and a warning says so.
-    landmarks : {"maxmin", "random"}, default="maxmin"
+    landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
     mds : {"auto", "classical", "stress", "robust"}, default="auto"
@@ -141,7 +141,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own.
     store : str or path, optional
         A folder to keep all distances in while they are computed, instead of memory: 1.5 numbers
-        for each ordered pair of points at most. ``n_landmarks="auto"`` means none then.
+        for each ordered pair of points at most. ``landmarks="auto"`` means none then.
     resume : bool, default=False
         Go on with a fit that was stopped, however it was: what is in ``store`` is not computed
         again. A store of other data or parameters is refused.
@@ -213,8 +213,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         denoise: int | str = "auto",
         coherence: float | str = "auto",
         prune: str | None = "auto",
-        n_landmarks: Any = "auto",
-        landmarks: str = "maxmin",
+        landmarks: Any = "auto",
+        landmark_selection: str = "maxmin",
         mds: str = "auto",
         disconnected: str = "bridge",
         search: str = "auto",
@@ -236,8 +236,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.denoise = denoise
         self.coherence = coherence
         self.prune = prune
-        self.n_landmarks = n_landmarks
         self.landmarks = landmarks
+        self.landmark_selection = landmark_selection
         self.mds = mds
         self.disconnected = disconnected
         self.search = search
@@ -302,8 +302,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_choice("engine", self.engine, ENGINES)
         check_flag("progress", self.progress)
         plan, check = plan_landmarks(
-            self.n_landmarks,
             self.landmarks,
+            self.landmark_selection,
             self.random_state,
             points,
             settings,

@@ -118,7 +118,7 @@ def test_what_is_refused(places):
     with pytest.raises(ValueError, match="mds='best' is not known; choose one of"):
         PTU(mds="best").fit(points)
     with pytest.raises(ValueError, match='mds="stress" needs the distances between all points'):
-        PTU(mds="stress", n_landmarks=10).fit(points)
+        PTU(mds="stress", landmarks=10).fit(points)
     distances = cdist(places, places)
     with pytest.raises(ValueError, match="not a symmetric matrix of 150 rows without negative"):
         stress_mds(distances, weights=-np.ones((150, 150)))

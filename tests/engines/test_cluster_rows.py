@@ -24,7 +24,7 @@ def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monk
     """While landmarks are chosen, and when they are to be scaled."""
     from ptunfold.engines import cluster_rows
 
-    expected = PTU(n_landmarks=40).fit(points)
+    expected = PTU(landmarks=40).fit(points)
     calls = []
     place, name = (
         (cluster_rows.ClusterRows, "_wait") if moment == "_wait" else (cluster_rows, "as_array")
@@ -42,7 +42,7 @@ def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monk
             return work(*args)
 
         monkeypatch.setattr(place, name, killing)
-        found = PTU(engine="dask", n_landmarks=40).fit(points)
+        found = PTU(engine="dask", landmarks=40).fit(points)
     assert len(calls) > n_before
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
     np.testing.assert_array_equal(found.embedding_, expected.embedding_)
@@ -50,7 +50,7 @@ def test_the_only_worker_is_killed_with_rows_of_landmarks(points, tmp_path, monk
 
 @pytest.mark.parametrize("how", ["maxmin", "random"])
 def test_landmarks_have_the_same_bits(client, points, how):
-    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
+    options = {"landmarks": 40, "landmark_selection": how, "random_state": 0}
     found = PTU(engine="dask", **options).fit(points)
     expected = PTU(**options).fit(points)
     np.testing.assert_array_equal(found.landmarks_, expected.landmarks_)
@@ -66,7 +66,7 @@ def test_rows_of_landmarks_stay_on_the_cluster(client, points, monkeypatch, how)
     monkeypatch.setattr(geodesics.landmarks, "MOST_CANDIDATES", 400)
     monkeypatch.setattr(landmarks, "_COLUMNS", 200)
     monkeypatch.setattr(landmarks, "_CHUNK", 1)
-    options = {"n_landmarks": 40, "landmarks": how, "random_state": 0}
+    options = {"landmarks": 40, "landmark_selection": how, "random_state": 0}
     expected = PTU(**options).fit(points)
     seen = []
     use = cluster_rows.ClusterRows.use
@@ -132,7 +132,7 @@ def test_a_fit_that_is_cancelled_while_landmarks_are_scaled(client, points, monk
 
     monkeypatch.setattr(landmarks, "_by_columns", interrupted)
     with pytest.raises(KeyboardInterrupt) as error:  # which holds all that was at hand
-        PTU(engine="dask", n_landmarks=60).fit(points)
+        PTU(engine="dask", landmarks=60).fit(points)
     time.sleep(0.5)
     assert mine.status == "finished"
     assert mine.result() == 6
@@ -157,7 +157,7 @@ def test_nothing_stays_after_a_worker_was_killed(points, tmp_path, monkeypatch):
             return work(*args)
 
         monkeypatch.setattr(cluster_rows.ClusterRows, "_wait", killing)
-        options = {"n_landmarks": 40, "landmarks": "random", "random_state": 0}
+        options = {"landmarks": 40, "landmark_selection": "random", "random_state": 0}
         found = PTU(engine="dask", **options).fit(points)
         assert nothing_is_kept(client)
     np.testing.assert_array_equal(found.embedding_, PTU(**options).fit(points).embedding_)

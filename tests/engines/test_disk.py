@@ -161,7 +161,7 @@ def test_other_data_and_other_folders_are_refused(points, tmp_path):
     ("options", "message"),
     [
         ({"resume": True, "store": None}, "needs the store"),
-        ({"n_landmarks": 50}, "landmarks need none"),
+        ({"landmarks": 50}, "landmarks need none"),
         ({"mds": "stress"}, "needs the distances in memory"),
         ({"engine": "steam"}, "engine"),
     ],

@@ -81,10 +81,10 @@ def embed(
     step: Annotated[str, typer.Option(help="auto, chord, projection or arc.")] = "auto",
     denoise: Annotated[str, typer.Option(help="How often, 0 for never.")] = "auto",
     prune: Annotated[str, typer.Option(help="auto, shortcuts or none.")] = "auto",
-    n_landmarks: Annotated[
+    landmarks: Annotated[
         str, typer.Option(help="A number, a fraction, or none for all distances.")
     ] = "auto",
-    landmarks: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
+    landmark_selection: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
     mds: Annotated[str, typer.Option(help="auto, classical, stress or robust.")] = "auto",
     disconnected: Annotated[
         str, typer.Option(help="bridge, error, largest or separate.")
@@ -136,8 +136,8 @@ def embed(
             step=step,
             denoise=number_or_word(denoise),
             prune=number_or_word(prune),
-            n_landmarks=number_or_word(n_landmarks),
-            landmarks=landmarks,
+            landmarks=number_or_word(landmarks),
+            landmark_selection=landmark_selection,
             mds=mds,
             disconnected=disconnected,
             search=search,

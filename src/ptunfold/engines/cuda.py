@@ -70,7 +70,7 @@ class CudaEngine(Engine):
             if there > free_bytes():
                 raise NoRoomError(
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
-                    f"GPU, or {in_words(there)} of memory; pass n_landmarks, or a store"
+                    f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
                 )
             return sum_of_directions(
                 spilled, n_rows, dtype=np.float32, n_jobs=1, progress=how["progress"]

@@ -29,7 +29,7 @@ from ptunfold.validation.settings import (
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
-    LANDMARKS,
+    LANDMARK_SELECTIONS,
     MDS,
     PRUNES,
     SEARCHES,
@@ -52,7 +52,7 @@ from ptunfold.validation.values import (
 __all__ = [
     "DISCONNECTED",
     "GRAPH_KINDS",
-    "LANDMARKS",
+    "LANDMARK_SELECTIONS",
     "MDS",
     "PRUNES",
     "SEARCHES",

@@ -10,7 +10,7 @@ from typing import Any
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
-    LANDMARKS,
+    LANDMARK_SELECTIONS,
     MDS,
     PRUNES,
     SEARCHES,
@@ -24,7 +24,7 @@ _CHOICES = {
     "tangent": ("auto", *TANGENTS),
     "step": ("auto", *STEPS),
     "prune": (None, *PRUNES),
-    "landmarks": LANDMARKS,
+    "landmark_selection": LANDMARK_SELECTIONS,
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
@@ -40,7 +40,7 @@ _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
     "tangent_neighbors": (Integral, ("auto",)),
     "denoise": (Integral, ("auto",)),
     "coherence": (Real, ("auto",)),
-    "n_landmarks": (Real, (None, "auto")),
+    "landmarks": (Real, (None, "auto")),
     "random_state": (Integral, (None,)),
 }
 
@@ -70,7 +70,7 @@ def _is_known(name: str, value: Any, engines: tuple[str, ...]) -> bool:
         return True
     if name == "store":
         return value is None or isinstance(value, str)
-    if name == "n_landmarks" and isinstance(value, list):
+    if name == "landmarks" and isinstance(value, list):
         return all(isinstance(one, Integral) for one in value)
     if name in _NUMBERS:
         kind, others = _NUMBERS[name]

@@ -20,7 +20,7 @@ SEARCHES = ("auto", "exact", "approximate")
 PRUNES = ("auto", "shortcuts")
 VARIANTS = ("stress", "robust")
 MDS = ("auto", "classical", *VARIANTS)
-LANDMARKS = ("maxmin", "random")
+LANDMARK_SELECTIONS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
 
