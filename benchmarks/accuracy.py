@@ -196,7 +196,6 @@ def other_noise(n_seeds):
         "least squares surfaces": {"tangent": "quadratic"},
         "no denoising, robust": {"denoise": 0},
         "no denoising, least squares": {"denoise": 0, "tangent": "quadratic"},
-        "no denoising, smooth": {"denoise": 0, "tangent": "smooth"},
     }
     everywhere, inside = [], []
     for seed in range(n_seeds):

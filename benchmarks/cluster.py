@@ -30,7 +30,7 @@ PLAIN = {
     "denoise": 0,
     "coherence": 1,
     "prune": None,
-    "n_landmarks": None,
+    "landmarks": None,
 }
 
 

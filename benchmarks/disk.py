@@ -26,14 +26,12 @@ def one(n_points, store):
 
     warnings.simplefilter("ignore")
     small = swiss_roll(1500).points.astype(np.float32)
-    PTU(n_jobs=-1, n_landmarks=None).fit(small)  # compiles
+    PTU(n_jobs=-1, landmarks=None).fit(small)  # compiles
     sheet = swiss_roll(n_points, hole=0.4)
     points = sheet.points.astype(np.float32)
     folder = Path(store) / "fit" if store else None
     start = time.perf_counter()
-    model = PTU(n_jobs=-1, n_landmarks=None, engine=Disk(folder) if store else "threads").fit(
-        points
-    )
+    model = PTU(n_jobs=-1, landmarks=None, engine=Disk(folder) if store else "threads").fit(points)
     seconds = time.perf_counter() - start
     written = sum(file.stat().st_size for file in folder.rglob("*.npy")) if store else 0
     print(

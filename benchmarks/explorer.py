@@ -87,7 +87,7 @@ def main(folder):
         for n_points in (10_000, 100_000, 1_000_000):
             sheet = s_with_hole(n_points)
             if n_points <= 100_000:
-                model = PTU(n_jobs=-1, n_landmarks=100).fit(sheet.points)
+                model = PTU(n_jobs=-1, landmarks=100).fit(sheet.points)
                 pages = {
                     "with paths": model.explore(paths=True),
                     "without paths": model.explore(paths=False),

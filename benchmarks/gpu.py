@@ -92,8 +92,8 @@ def full():
         sheet = swiss_roll(n_points, hole=0.4)
         points = sheet.points.astype(np.float32)
         repeats = 3 if n_points <= 100_000 else 1
-        model, seconds = timed(points, repeats, engine="cuda", n_landmarks=None)
-        other, slow = timed(points, 3 if n_points <= 10_000 else 1, n_landmarks=None)
+        model, seconds = timed(points, repeats, engine="cuda", landmarks=None)
+        other, slow = timed(points, 3 if n_points <= 10_000 else 1, landmarks=None)
         off = embedding_error(model.embedding_, other.embedding_)
         faster = statistics.median(slow) / statistics.median(seconds)
         error = embedding_error(model.embedding_, sheet.coordinates)
@@ -145,12 +145,12 @@ def landmarks():
         sheet = swiss_roll(n_points, hole=0.4)
         points = sheet.points.astype(np.float32)
         repeats = 2 if n_points <= 1_000_000 else 1
-        model, seconds = timed(points, repeats, engine="cuda", n_landmarks=n_landmarks)
+        model, seconds = timed(points, repeats, engine="cuda", landmarks=n_landmarks)
         error = embedding_error(model.embedding_, sheet.coordinates)
         moved = bytes_of_landmarks(model.connection_, n_landmarks)
         found, model = model.embedding_, None
         print(f"{n_points} points, {n_landmarks} landmarks: GPU {middle(seconds)}", flush=True)
-        other, slow = timed(points, 1, n_landmarks=n_landmarks)
+        other, slow = timed(points, 1, landmarks=n_landmarks)
         off = embedding_error(found, other.embedding_)
         faster = statistics.median(slow) / statistics.median(seconds)
         lines.append(
@@ -164,7 +164,7 @@ def landmarks():
 if __name__ == "__main__":
     warnings.simplefilter("ignore")
     small = swiss_roll(2000).points.astype(np.float32)
-    for options in ({}, {"n_landmarks": 20}):  # compiles everything
+    for options in ({}, {"landmarks": 20}):  # compiles everything
         for engine in ("threads", "cuda"):
             PTU(engine=engine, n_jobs=-1, **options).fit(small)
     {"full": full, "landmarks": landmarks}[sys.argv[1]]()

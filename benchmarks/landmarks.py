@@ -43,7 +43,7 @@ def choices(points, distances, count, seed):
     rng = np.random.default_rng(seed)
     centers = KMeans(count, n_init=1, random_state=seed).fit(points).cluster_centers_
     return {
-        "maxmin": PTU(n_landmarks=count).fit(points).landmarks_,
+        "maxmin": PTU(landmarks=count).fit(points).landmarks_,
         "k-means": np.unique(cdist(centers, points).argmin(axis=1)),
         "random": rng.choice(len(points), count, replace=False),
     }
@@ -60,7 +60,7 @@ def main(n_seeds):
         for seed in range(n_seeds):
             data = make(seed)
             distances = geodesic_distances(data.points, n_jobs=-1)
-            full = PTU(n_landmarks=None, n_jobs=-1).fit(data.points).embedding_
+            full = PTU(landmarks=None, n_jobs=-1).fit(data.points).embedding_
             for count in counts:
                 for choice, chosen in choices(data.points, distances, count, seed).items():
                     rows = distances[chosen]

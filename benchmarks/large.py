@@ -42,7 +42,7 @@ def peak_gigabytes():
 
 def one_fit(n_points, n_features, seed):
     """Time a fit and its stages; memory is the peak of the whole process."""
-    PTU(n_landmarks=9).fit(swiss_roll(500).points.astype(np.float32))  # a warm cache
+    PTU(landmarks=9).fit(swiss_roll(500).points.astype(np.float32))  # a warm cache
     data = swiss_roll(n_points, hole=0.4, n_features=n_features, seed=seed)
     points, exact = data.points.astype(np.float32), data.coordinates
     del data
@@ -60,7 +60,7 @@ def one_fit(n_points, n_features, seed):
     for stage, (module, name) in STAGES.items():
         setattr(module, name, watch(stage, getattr(module, name)))
     start = time.perf_counter()
-    model = PTU(n_landmarks=LANDMARKS, n_jobs=-1).fit(points)
+    model = PTU(landmarks=LANDMARKS, n_jobs=-1).fit(points)
     wall = time.perf_counter() - start
     return {
         "wall": wall,

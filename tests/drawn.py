@@ -14,10 +14,9 @@ from sklearn.neighbors import kneighbors_graph
 from ptunfold.validation import (
     DISCONNECTED,
     GRAPH_KINDS,
-    LANDMARKS,
+    LANDMARK_SELECTIONS,
     MDS,
     STEPS,
-    TANGENT_CENTERS,
     TANGENTS,
 )
 
@@ -217,13 +216,12 @@ _CHOICES = {
     "intrinsic_dim": st.one_of(st.none(), st.just("auto"), st.integers(1, 4)),
     "tangent_neighbors": st.one_of(st.just("auto"), st.integers(1, 25)),
     "tangent": st.sampled_from(["auto", *TANGENTS]),
-    "tangent_center": st.sampled_from(TANGENT_CENTERS),
     "step": st.sampled_from(["auto", *STEPS]),
     "denoise": st.one_of(st.just("auto"), st.integers(0, 3)),
     "coherence": st.one_of(st.just("auto"), st.sampled_from([0, 1, 0.5, 0.999])),
     "prune": st.sampled_from(["auto", "shortcuts", None]),
-    "n_landmarks": st.one_of(st.just("auto"), st.none(), st.integers(2, 30), st.just(0.3)),
-    "landmarks": st.sampled_from(LANDMARKS),
+    "landmarks": st.one_of(st.just("auto"), st.none(), st.integers(2, 30), st.just(0.3)),
+    "landmark_selection": st.sampled_from(LANDMARK_SELECTIONS),
     "mds": st.sampled_from(MDS),
     "disconnected": st.sampled_from(DISCONNECTED),
     "search": st.sampled_from(["auto", "exact"]),

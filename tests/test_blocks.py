@@ -29,7 +29,7 @@ def everything():
     anchors = np.arange(0, 300, 10)
     rows = geodesic_distances(POINTS, sources=anchors)
     found = [rows, relaxation.relax(rows, anchors, POINTS[:, :2])]
-    for how in ({}, {"n_landmarks": 40, "n_neighbors": 25}):
+    for how in ({}, {"landmarks": 40, "n_neighbors": 25}):
         model = PTU(denoise=1, prune="shortcuts", **how).fit(POINTS)
         back = model.inverse_transform(model.embedding_[::3] + 0.01)
         found += [model.embedding_, model.transform(POINTS[::3] + 0.01), back]

@@ -2,10 +2,8 @@
 
 import numpy as np
 import pytest
-from scipy import sparse
-from scipy.sparse.linalg import ArpackNoConvergence
 
-from ptunfold import PTU, additive_constant, estimate_dimension, geodesic_distances
+from ptunfold import PTU, estimate_dimension
 from tests.drawn import OWN_GRAPHS, Recipe
 from tests.sentences import quiet
 from tests.test_properties import agree, in_general_position
@@ -47,36 +45,6 @@ def test_points_far_from_the_origin_can_be_transformed():
         model.transform(points * 1e10)
 
 
-def ring(n_points=60):
-    along = np.abs(np.subtract.outer(np.arange(n_points), np.arange(n_points)))
-    return np.minimum(along, n_points - along).astype(float)
-
-
-def test_the_constant_where_arpack_gives_up(monkeypatch):
-    """As it did on a ring with copies; after which draws, nobody knows."""
-
-    def give_up(*args, **options):
-        raise ArpackNoConvergence("no", np.empty(0), np.empty((0, 0)))
-
-    expected = additive_constant(ring())
-    monkeypatch.setattr("ptunfold.embedding.variants.eigs", give_up)
-    assert additive_constant(ring()) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("unit", [1e-50, 1.0, 1e50])
-def test_the_constant_has_the_unit_of_the_distances(unit):
-    assert additive_constant(ring() * unit) == pytest.approx(additive_constant(ring()) * unit)
-
-
-@pytest.mark.filterwarnings("ignore:the neighbour graph has")
-def test_the_constant_is_the_same_each_time():
-    """ARPACK drew from the operating system where it was stuck."""
-    points = drawn("sheet", 60, 67, 9347, shift=1e12).points()
-    none = sparse.csr_array((60, 60))
-    distances = geodesic_distances(points, graph=none, tangent_neighbors=8, coherence=0.999)
-    assert len({additive_constant(distances) for _ in range(5)}) == 1
-
-
 @pytest.mark.filterwarnings("ignore:the neighbour graph has")
 def test_places_of_an_embedding_at_the_limit_go_back():
     """Unrolled, a sheet in single precision is larger than points may be."""
@@ -90,7 +58,7 @@ def test_places_of_an_embedding_at_the_limit_go_back():
 def test_the_way_back_where_points_share_a_place():
     """The way to the next place was 0, and a division by next to nothing overflowed."""
     points = drawn("hub", 130, 27, 2096, are_copied=True, power=59).points()
-    model = PTU(1, n_landmarks=12, prune=None, tangent="quadratic", tangent_center="point")
+    model = PTU(1, landmarks=12, prune=None, tangent="quadratic")
     with quiet():
         places = model.fit_transform(points)
         back = model.inverse_transform(places)
@@ -101,7 +69,7 @@ def test_eigenvalues_that_lapack_loses():
     """Of many that are equal it found none, and said nothing."""
     points = np.concatenate((np.zeros((1, 71)), np.eye(71)[:70]))
     with quiet():
-        model = PTU(tangent="smooth").fit(points)
+        model = PTU(tangent="pca").fit(points)
     assert model.embedding_.shape == (71, 2)
     assert (model.eigenvalues_ > 0).all()
 

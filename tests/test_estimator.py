@@ -184,14 +184,12 @@ def test_progress_shows_one_bar_for_each_long_stage(sheet, capsys):
     ("parameters", "stages"),
     [
         ({"step": "projection"}, {"step": "projection"}),
-        ({"tangent_center": "point"}, {"tangent_center": "point"}),
         ({"graph": "mutual"}, {"graph": "mutual"}),
         ({"n_neighbors": 7}, {"n_neighbors": 7}),
         ({"radius": 0.4}, {"radius": 0.4}),
         ({"tangent_neighbors": 9}, {"tangent_neighbors": 9}),
         ({"tangent": "quadratic"}, {"tangent": "quadratic"}),
         ({"tangent": "robust"}, {"tangent": "robust"}),
-        ({"tangent": "smooth"}, {"tangent": "smooth"}),
         ({"denoise": 1}, {"is_moved": True}),
         ({"coherence": 0.5}, {"coherence": 0.5}),
         ({"coherence": "auto"}, {"coherence": None}),
@@ -213,7 +211,6 @@ def test_every_parameter_reaches_its_stage(sheet, parameters, stages):
         graph,
         stages.get("tangent_neighbors", 15),
         tangent=stages.get("tangent", "pca"),
-        tangent_center=stages.get("tangent_center", "mean"),
     )
     connection = connect(points, graph, frames, stages.get("step", "chord"))
     connection = with_coherence(connection, stages.get("coherence", 1))

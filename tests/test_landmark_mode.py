@@ -25,9 +25,9 @@ def difference(first, second):
 @pytest.mark.parametrize("seed", range(3))
 def test_few_landmarks_come_close_to_all_distances(make, counts, seed):
     points = make(1600 if make is petals else 2000, seed=seed).points
-    full = PTU(n_landmarks=None).fit_transform(points)
+    full = PTU(landmarks=None).fit_transform(points)
     for count in counts:
-        model = PTU(n_landmarks=count).fit(points)
+        model = PTU(landmarks=count).fit(points)
         assert len(model.landmarks_) == count
         assert difference(model.embedding_, full) < 0.02
 
@@ -35,7 +35,7 @@ def test_few_landmarks_come_close_to_all_distances(make, counts, seed):
 def test_both_directions_are_used():
     """On a sheet with uneven sampling one direction alone is off by more."""
     data = s_uneven(1000)
-    model = PTU(n_landmarks=12).fit(data.points)
+    model = PTU(landmarks=12).fit(data.points)
     rows = model.distances(model.landmarks_)
     np.testing.assert_allclose(rows[:, model.landmarks_], rows[:, model.landmarks_].T, rtol=1e-2)
     all_distances = geodesic_distances(data.points)
@@ -47,79 +47,81 @@ def test_flat_points_come_back_exactly(dtype):
     plane = np.random.default_rng(0).random((3000, 2))
     points = np.column_stack((plane, plane @ [0.3, 0.4])).astype(dtype)
     exact = points @ np.linalg.svd(points - points.mean(axis=0), full_matrices=False)[2][:2].T
-    found = PTU(n_landmarks=15, n_jobs=2).fit_transform(points)
+    found = PTU(landmarks=15, n_jobs=2).fit_transform(points)
     assert found.dtype == dtype
     assert difference(found.astype(float), exact) < (1e-5 if dtype == np.float32 else 1e-9)
 
 
 def test_ways_to_name_landmarks():
     points = s_with_hole(600).points
-    assert len(PTU(n_landmarks=0.02).fit(points).landmarks_) == 12
+    assert len(PTU(landmarks=0.02).fit(points).landmarks_) == 12
     chosen = [5, 17, 100, 250, 330, 599]
-    model = PTU(n_landmarks=chosen).fit(points)
+    model = PTU(landmarks=chosen).fit(points)
     np.testing.assert_array_equal(model.landmarks_, chosen)
     mask = np.isin(np.arange(600), chosen)
-    np.testing.assert_array_equal(PTU(n_landmarks=mask).fit(points).landmarks_, chosen)
+    np.testing.assert_array_equal(PTU(landmarks=mask).fit(points).landmarks_, chosen)
     random = [
-        PTU(n_landmarks=9, landmarks="random", random_state=seed).fit(points).landmarks_
+        PTU(landmarks=9, landmark_selection="random", random_state=seed).fit(points).landmarks_
         for seed in (0, 0, 1)
     ]
     np.testing.assert_array_equal(random[0], random[1])
     assert not np.array_equal(random[1], random[2])
-    assert len(PTU(n_landmarks=None).fit(points).landmarks_) == 0
-    assert len(PTU(n_landmarks=600).fit(points).landmarks_) == 0
+    assert len(PTU(landmarks=None).fit(points).landmarks_) == 0
+    assert len(PTU(landmarks=600).fit(points).landmarks_) == 0
 
 
 @pytest.mark.parametrize(
     ("wrong", "message"),
     [
         (2, "need between 3 and 600; 9 are a good start"),
-        (601, "asks for 601 landmarks"),
+        (601, "asks for 601 points"),
         (-0.5, "not known; pass a number"),
         (1.5, "not known"),
         ("some", "not known"),
-        ([1, 2], "asks for 2 landmarks"),
+        ([1, 2], "asks for 2 points"),
         ([1, 2, 600], "point 600 does not exist"),
-        ([0.5, 1.0], "n_landmarks must be a 1-D list"),
+        ([0.5, 1.0], "landmarks must be a 1-D list"),
         (True, "not known"),
     ],
 )
 def test_wrong_numbers_of_landmarks(wrong, message):
     with pytest.raises(ValueError, match=message):
-        PTU(n_landmarks=wrong).fit(s_with_hole(600).points)
+        PTU(landmarks=wrong).fit(s_with_hole(600).points)
 
 
 def test_wrong_choice():
-    with pytest.raises(ValueError, match="landmarks='all' is not known; choose one of \"maxmin\""):
-        PTU(landmarks="all").fit(s_with_hole(100).points)
+    with pytest.raises(
+        ValueError, match="landmark_selection='all' is not known; choose one of \"maxmin\""
+    ):
+        PTU(landmark_selection="all").fit(s_with_hole(100).points)
 
 
 def test_components_share_the_landmarks():
     points = s_with_hole(900).points
     both = np.concatenate((points, points[:300] + [50, 0, 0], points[:8] + [100, 0, 0]))
-    model = PTU(n_landmarks=40, n_neighbors=6, disconnected="separate").fit(both)
+    model = PTU(landmarks=40, n_neighbors=6, disconnected="separate").fit(both)
     parts = model.component_labels_[model.landmarks_]
     # The smallest component is embedded by all its distances.
     assert (np.bincount(parts) == [round(40 * 900 / 1208), round(40 * 300 / 1208)]).all()
     assert np.isfinite(model.embedding_).all()
-    alone = PTU(n_landmarks=model.landmarks_[parts == 0], n_neighbors=6).fit(points)
+    alone = PTU(landmarks=model.landmarks_[parts == 0], n_neighbors=6).fit(points)
     assert difference(model.embedding_[:900], alone.embedding_) < 1e-9
     with pytest.raises(ValueError, match="0 of the landmarks lie in a component of 300 points"):
-        PTU(n_landmarks=[0, 1, 2, 3], n_neighbors=6, disconnected="separate").fit(both)
+        PTU(landmarks=[0, 1, 2, 3], n_neighbors=6, disconnected="separate").fit(both)
     with (
         pytest.warns(UserWarning, match="only the largest"),
         pytest.warns(UserWarning, match="1 of the 5 landmarks lie in parts of the data"),
     ):
-        PTU(n_landmarks=[0, 1, 2, 3, 1000], n_neighbors=6, disconnected="largest").fit(both)
+        PTU(landmarks=[0, 1, 2, 3, 1000], n_neighbors=6, disconnected="largest").fit(both)
     with pytest.warns(UserWarning, match="only the largest"):
-        largest = PTU(n_landmarks=40, n_neighbors=6, disconnected="largest").fit(both)
+        largest = PTU(landmarks=40, n_neighbors=6, disconnected="largest").fit(both)
     assert (largest.landmarks_ < 900).all()
     assert np.isnan(largest.embedding_[900:]).all()
 
 
 def test_a_component_of_copies_needs_no_landmarks():
     points = np.concatenate((s_with_hole(400).points, np.repeat([[50.0, 0, 0]], 30, axis=0)))
-    model = PTU(n_landmarks=20, radius=5, disconnected="separate").fit(points)
+    model = PTU(landmarks=20, radius=5, disconnected="separate").fit(points)
     assert np.isfinite(model.embedding_).all()
     assert (model.landmarks_ < 400).all()
     assert np.ptp(model.embedding_[400:], axis=0).max() == 0
@@ -158,11 +160,11 @@ def test_what_does_not_fit_is_said_before_the_work(monkeypatch):
     monkeypatch.setattr(pipeline, "lay_connection", None)
     monkeypatch.setattr(planning, "free_bytes", lambda: 10_000_000)
     with pytest.raises(MemoryError, match=r"all 2000 points need about \d+ MB, but 10 MB") as error:
-        PTU(n_landmarks=None).fit(points)
-    assert "pass n_landmarks=100, or float32 points" in str(error.value)
+        PTU(landmarks=None).fit(points)
+    assert "pass landmarks=100, or float32 points" in str(error.value)
     monkeypatch.setattr(planning, "free_bytes", lambda: 1_000_000)
     with pytest.raises(MemoryError, match="20 landmarks of 2000 points need about"):
-        PTU(n_landmarks=20).fit(points.astype(np.float32))
+        PTU(landmarks=20).fit(points.astype(np.float32))
 
 
 def test_a_radius_that_joins_everything_is_said_before_the_work(monkeypatch):
@@ -171,7 +173,7 @@ def test_a_radius_that_joins_everything_is_said_before_the_work(monkeypatch):
     PTU(graph="radius", radius=0.4).fit(points)
     monkeypatch.setattr(pipeline, "lay_connection", None)
     with pytest.raises(MemoryError, match=r"need about 0\.\d GB, but 0\.1 GB are free"):
-        PTU(graph="radius", radius=50.0, n_landmarks=None).fit(points)
+        PTU(graph="radius", radius=50.0, landmarks=None).fit(points)
 
 
 def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
@@ -190,15 +192,15 @@ def test_free_memory_is_known():
     assert 0 < planning.free_bytes() < 1e15
 
 
-@pytest.mark.parametrize("n_landmarks", [None, 12])
+@pytest.mark.parametrize("landmarks", [None, 12])
 @pytest.mark.parametrize("n_features", [3, 20])
-def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, n_features):
+def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, landmarks, n_features):
     data = swiss_roll(800, n_features=n_features, seed=4)
     points = np.random.default_rng(0).permutation(data.points)
     options = {"n_neighbors": 12, "prune": None}
-    plain = PTU(n_landmarks=n_landmarks, **options).fit(points)
+    plain = PTU(landmarks=landmarks, **options).fit(points)
     monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
-    ordered = PTU(n_landmarks=n_landmarks, **options).fit(points)
+    ordered = PTU(landmarks=landmarks, **options).fit(points)
     assert ordered._geometry.order is not None
     for name in ("indptr", "indices", "lengths"):
         np.testing.assert_array_equal(getattr(ordered.graph_, name), getattr(plain.graph_, name))
@@ -209,7 +211,7 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, 
         *(np.linalg.norm(m.connection_.steps, axis=1) for m in (ordered, plain)), rtol=1e-9
     )
     np.testing.assert_array_equal(ordered.shortcuts_, plain.shortcuts_)
-    if n_landmarks is None:
+    if landmarks is None:
         np.testing.assert_allclose(ordered.embedding_, plain.embedding_, atol=1e-8)
     assert difference(ordered.embedding_, plain.embedding_) < 0.02
     assert difference(ordered.embedding_, data.coordinates[[0]] * 0 + plain.embedding_) < 0.02
@@ -221,7 +223,7 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, n_landmarks, 
         geodesic_distances(points, sources=[4], **options), plain.distances([4]), rtol=1e-9
     )
     matrix = plain.graph_.to_sparse()
-    again = PTU(n_landmarks=n_landmarks).fit(points, graph=matrix)
+    again = PTU(landmarks=landmarks).fit(points, graph=matrix)
     np.testing.assert_allclose(again.embedding_, ordered.embedding_, atol=1e-8)
     new = points[:40] + 0.01
     np.testing.assert_allclose(
@@ -259,7 +261,7 @@ def test_left_out_points_in_an_order_of_its_own(monkeypatch):
 def test_memory_of_the_wider_graph_is_planned():
     points = swiss_roll(1000).points
     plain = {"n_components": 2, "radius": None, "graph": "knn", "intrinsic_dim": 2}
-    plain |= {"tangent_neighbors": "auto", "tangent": "auto", "tangent_center": "mean"}
+    plain |= {"tangent_neighbors": "auto", "tangent": "auto"}
     plain |= {"step": "auto", "denoise": "auto", "prune": "auto", "disconnected": "bridge"}
     plain |= {"search": "auto", "n_jobs": 1, "coherence": "auto", "may_shrink": True}
     needed = []
@@ -274,5 +276,5 @@ def test_memory_of_the_wider_graph_is_planned():
 
 def test_as_many_places_as_coordinates():
     points = np.repeat([[0.0, 0, 0], [3, 4, 0]], 20, axis=0)
-    embedding = PTU(n_landmarks=10).fit_transform(points)
+    embedding = PTU(landmarks=10).fit_transform(points)
     np.testing.assert_allclose(cdist(embedding, embedding), cdist(points, points), atol=1e-9)

@@ -30,7 +30,7 @@ def run_python(*arguments):
 @on_linux
 def test_the_estimate_is_what_a_fit_takes():
     case = {"n_points": 5000, "n_features": 3, "data": "clean", "dtype": "float64"}
-    case["how"] = {"n_landmarks": None}
+    case["how"] = {"landmarks": None}
     told = json.loads(run_python(BENCHMARK, "--case", json.dumps(case)))
     assert abs(told["estimate"] - told["peak"]) < 0.25 * told["peak"]
 
@@ -51,7 +51,7 @@ def test_a_container_that_is_too_small_is_known_before_the_start(monkeypatch, tm
     monkeypatch.setattr(pipeline, "lay_connection", None)
     monkeypatch.setattr(memory, "_groups", lambda: [tmp_path])
     of_a_container(tmp_path, 2**30, 2**29, version)
-    model = PTU(n_landmarks=None)
+    model = PTU(landmarks=None)
     with pytest.raises(MemoryError, match=r"all 12000 points need about 0\.\d GB, but 0\.5 GB are"):
         model.fit(points)
     assert not hasattr(model, "n_features_in_")
@@ -66,10 +66,10 @@ def test_a_second_look_when_the_texture_is_known(monkeypatch):
     rough = np.random.default_rng(0).standard_normal(smooth.shape)
     monkeypatch.setattr(planning, "free_bytes", lambda: 18_000_000)
     with pytest.warns(UserWarning, match="the data are no sheet"):
-        PTU(n_landmarks=10).fit(rough)
+        PTU(landmarks=10).fit(rough)
     monkeypatch.setattr(pipeline, "estimate_frames", None)
     with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 20 MB"):
-        PTU(n_landmarks=10).fit(smooth)
+        PTU(landmarks=10).fit(smooth)
 
 
 _LIMITED = """
@@ -93,7 +93,7 @@ def outcome(model, points):
     return "done"
 
 points, told = swiss_roll(1500).points, {}
-model = PTU(n_landmarks=None, n_jobs=2)
+model = PTU(landmarks=None, n_jobs=2)
 limit_to(10**7)
 told["no room for threads"] = outcome(model, points)
 limit_to(15 * 10**8)
@@ -106,10 +106,10 @@ more = swiss_roll(4000).points  # 70 MB of distances
 for megabytes in (1, 5, 10, 20, 40, 60, 400):
     limit_to(megabytes * 10**6)
     # One thread: of several, Python waits for ever for one that finds no room as it begins.
-    told["tight"].append(outcome(PTU(n_landmarks=None, n_jobs=1), more))
+    told["tight"].append(outcome(PTU(landmarks=None, n_jobs=1), more))
 for megabytes in (1, 4):
     limit_to(megabytes * 10**6)
-    told["tight"].append(outcome(PTU(n_landmarks=40, n_jobs=1), more.astype("f4")))
+    told["tight"].append(outcome(PTU(landmarks=40, n_jobs=1), more.astype("f4")))
 limit_to(10**9)
 told["later"] = outcome(model, points)
 print(json.dumps(told))
@@ -189,7 +189,7 @@ def test_the_command_says_one_sentence(monkeypatch, tmp_path, when):
     else:
         monkeypatch.setattr(pipeline, "connect", lambda *args, **options: np.empty(1 << 50))
         said = "not enough memory (memory ran out during the fit; pass landmarks"
-    options = ["-o", str(tmp_path / "b.csv"), "--n-landmarks", "none"]
+    options = ["-o", str(tmp_path / "b.csv"), "--landmarks", "none"]
     done = CliRunner().invoke(app, ["embed", str(tmp_path / "a.csv"), *options])
     assert done.exit_code == 1
     assert said in done.stderr

@@ -39,8 +39,8 @@ def agree(model, again, new):
     "options",
     [
         {},
-        {"n_landmarks": 12, "landmarks": "random", "random_state": 3},
-        {"n_landmarks": np.arange(0, 400, 20)},
+        {"landmarks": 12, "landmark_selection": "random", "random_state": 3},
+        {"landmarks": np.arange(0, 400, 20)},
         {"step": "chord", "tangent": "pca", "random_state": np.random.RandomState(0)},
         {"disconnected": "largest", "graph": "radius", "radius": 3.0},
     ],
@@ -249,10 +249,10 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(saved, tmp_path)
 
 @pytest.mark.parametrize("chosen", [range(0, 60, 4), tuple(range(9)), [np.int64(3), 7, 9, 20]])
 def test_landmarks_in_any_list_are_saved(chosen, tmp_path):
-    model = PTU(n_landmarks=chosen).fit(s_with_hole(60).points)
+    model = PTU(landmarks=chosen).fit(s_with_hole(60).points)
     model.save(tmp_path / "model")
     again = PTU.load(tmp_path / "model")
-    assert again.n_landmarks == [int(one) for one in chosen]
+    assert again.landmarks == [int(one) for one in chosen]
     np.testing.assert_array_equal(again.landmarks_, sorted(chosen))
 
 

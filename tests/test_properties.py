@@ -120,7 +120,7 @@ def has_equal_components(points, parameters):
 @given(plain, some_parameters(), st.integers(0, 2**32 - 1))
 def test_the_order_of_points_does_not_matter(recipe, parameters, seed):
     points = in_general_position(*recipe)
-    parameters = {**parameters, "n_landmarks": None}
+    parameters = {**parameters, "landmarks": None}
     order = np.random.default_rng(seed).permutation(len(points))
     first = attempt(lambda: PTU(**parameters).fit(points))
     second = attempt(lambda: PTU(**parameters).fit(points[order]))
@@ -142,7 +142,7 @@ def test_the_order_of_points_does_not_matter(recipe, parameters, seed):
 )
 def test_rigid_motion_and_scale(recipe, parameters, seed, power, shift):
     points = in_general_position(*recipe)
-    parameters = {**parameters, "n_landmarks": None}
+    parameters = {**parameters, "landmarks": None}
     rng = np.random.default_rng(seed)
     turn = np.linalg.qr(rng.normal(size=(points.shape[1],) * 2))[0]
     scale = 10.0**power

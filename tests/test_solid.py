@@ -20,7 +20,6 @@ from ptunfold import (
     PTU,
     Connection,
     Graph,
-    additive_mds,
     build_graph,
     classical_mds,
     connect,
@@ -99,7 +98,7 @@ def transport_distances_of(points):
 )
 def test_distances_whose_squares_are_none_are_refused(size, dtype):
     distances = (transport_distances_of(SHEET[:30]) * size).astype(dtype)
-    for scale in (classical_mds, stress_mds, additive_mds):
+    for scale in (classical_mds, stress_mds):
         with pytest.raises(ValueError, match=r"too far from 1 for squares in float\d\d; divide"):
             scale(distances)
     with pytest.raises(ValueError, match=r"too far from 1 for squares in float\d\d; divide"):

@@ -73,7 +73,6 @@ BAD_PARAMETERS = [
     ({"n_jobs": 0}, "n_jobs=0 is not a number of threads"),
     ({"n_jobs": "two"}, "n_jobs='two' is not a number of threads"),
     ({"step": "arch"}, "step='arch' is not known; choose one of"),
-    ({"tangent_center": None}, "tangent_center=None is not known; choose one of"),
     ({"disconnected": "ignore"}, "disconnected='ignore' is not known; choose one of"),
 ]
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ptunfold.distances import geodesic_distances
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmarks import landmark_mds
-    from ptunfold.embedding.variants import additive_constant, additive_mds, stress_mds
+    from ptunfold.embedding.variants import stress_mds
     from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
     from ptunfold.geodesics.distances import graph_distances, transport_distances
@@ -47,8 +47,6 @@ __all__ = [
     "Path",
     "Placement",
     "Transport",
-    "additive_constant",
-    "additive_mds",
     "build_graph",
     "classical_mds",
     "connect",
@@ -72,7 +70,7 @@ _PLACES = {
     "distances": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
     "embedding.landmarks": ("landmark_mds",),
-    "embedding.variants": ("additive_constant", "additive_mds", "stress_mds"),
+    "embedding.variants": ("stress_mds",),
     "engines": ("Disk",),
     "estimator": ("PTU",),
     "geodesics.distances": ("graph_distances", "transport_distances"),

@@ -26,7 +26,6 @@ def geodesic_distances(
     intrinsic_dim: int = 2,
     tangent_neighbors: int | str = "auto",
     tangent: str = "auto",
-    tangent_center: str = "mean",
     step: str = "auto",
     denoise: int | str = "auto",
     coherence: float | str = "auto",
@@ -46,8 +45,8 @@ def geodesic_distances(
         The points to start from; all by default.
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, tangent_center, step,
-    denoise, coherence, prune, disconnected, search
+    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, step, denoise, coherence,
+    prune, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -80,7 +79,6 @@ def geodesic_distances(
         graph="knn" if graph is None else graph,
         intrinsic_dim=intrinsic_dim,
         tangent_neighbors=tangent_neighbors,
-        tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
         search=search,

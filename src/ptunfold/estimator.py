@@ -87,12 +87,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         average out noise, fewer follow a strong curvature. "auto": for planes 15, or
         ``3 * intrinsic_dim`` if that is more; for surfaces 3 for each of their coefficients (18 for
         sheets), 8 with noise (48).
-    tangent : {"auto", "pca", "quadratic", "robust", "smooth"}, default="auto"
+    tangent : {"auto", "pca", "quadratic", "robust"}, default="auto"
         The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
-        to it, several times as exact on curved data; the same with outliers left out of account;
-        or the mean of the principal planes of a point and its neighbours. "auto": see ``texture_``.
-    tangent_center : {"mean", "point"}, default="mean"
-        What a neighbourhood is centred at: the mean of the point and its neighbours or the point.
+        to it, several times as exact on curved data; or the same with outliers left out of
+        account. "auto": see ``texture_``.
     step : {"auto", "chord", "projection", "arc"}, default="auto"
         The length of an unfolded edge: that of the edge, that of its projection on the tangent
         space (the paper's plain form), or that of the arc that the tangent spaces at both ends
@@ -113,22 +111,21 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
         graph of nearest neighbours that was built here; where the data are no sheet, only those
         that are no longer than most edges.
-    n_landmarks : int, float, list of int, "auto" or None, default="auto"
+    landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
         "auto" takes all distances up to 20 000 points if they fit into memory, else 100 landmarks,
         and a warning says so.
-    landmarks : {"maxmin", "random"}, default="maxmin"
+    landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
-    mds : {"auto", "classical", "stress", "robust", "additive"}, default="auto"
+    mds : {"auto", "classical", "stress", "robust"}, default="auto"
         How distances become coordinates: by classical scaling, and where its picture is off by
         more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
         towards the least squares of the differences of distances; by classical scaling alone; by
-        these least squares alone, distances whose two directions disagree counting less; the same
-        with a share of wrong distances left out of account; or classically after the least
-        constant was added that makes all eigenvalues positive (kernel Isomap). The last three are
-        meant for a few thousand points.
+        these least squares alone, distances whose two directions disagree counting less; or the
+        same with a share of wrong distances left out of account. The last two are meant for a few
+        thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
@@ -141,7 +138,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         (``pip install cupy-cuda13x``), in 32 bits; by the workers of a Dask cluster
         (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own,
         and in memory here; or by any of these in a folder, as :class:`Disk` says, so that a fit
-        that was stopped can go on. With a folder, ``n_landmarks="auto"`` means none.
+        that was stopped can go on. With a folder, ``landmarks="auto"`` means none.
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
@@ -157,7 +154,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     eigenvalues_ : (n_components,)
         What each coordinate contributes; a negative value is kept as it was found. With components
         embedded apart, one row for each.
-    landmarks_ : (n_landmarks,) int
+    landmarks_ : (landmarks,) int
         The points used as landmarks; none if all distances were used.
     component_labels_ : (n_points,) int
         The component that each point was embedded with, the largest first; -1 for left out.
@@ -206,13 +203,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         intrinsic_dim: int | str | None = None,
         tangent_neighbors: int | str = "auto",
         tangent: str = "auto",
-        tangent_center: str = "mean",
         step: str = "auto",
         denoise: int | str = "auto",
         coherence: float | str = "auto",
         prune: str | None = "auto",
-        n_landmarks: Any = "auto",
-        landmarks: str = "maxmin",
+        landmarks: Any = "auto",
+        landmark_selection: str = "maxmin",
         mds: str = "auto",
         disconnected: str = "bridge",
         search: str = "auto",
@@ -228,13 +224,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.intrinsic_dim = intrinsic_dim
         self.tangent_neighbors = tangent_neighbors
         self.tangent = tangent
-        self.tangent_center = tangent_center
         self.step = step
         self.denoise = denoise
         self.coherence = coherence
         self.prune = prune
-        self.n_landmarks = n_landmarks
         self.landmarks = landmarks
+        self.landmark_selection = landmark_selection
         self.mds = mds
         self.disconnected = disconnected
         self.search = search
@@ -284,7 +279,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             graph=self.graph if graph is None else graph,
             intrinsic_dim=self._dimension_of(points),
             tangent_neighbors=self.tangent_neighbors,
-            tangent_center=self.tangent_center,
             step=self.step,
             disconnected=self.disconnected,
             search=self.search,
@@ -299,8 +293,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_flag("progress", self.progress)
         engine = make_engine(self.engine, self.n_jobs)
         plan, check = plan_landmarks(
-            self.n_landmarks,
             self.landmarks,
+            self.landmark_selection,
             self.random_state,
             points,
             settings,

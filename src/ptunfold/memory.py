@@ -159,8 +159,8 @@ def load_kernels(estimator: Callable[..., Any], n_jobs: int | None) -> None:
             warnings.simplefilter("ignore")
             for points in (rough, smooth, smooth + 0.02 * rng.standard_normal(smooth.shape)):
                 for dtype in (np.float32, np.float64):
-                    for n_landmarks in (9, None):
-                        made = estimator(n_landmarks=n_landmarks, n_jobs=n_jobs)
+                    for landmarks in (9, None):
+                        made = estimator(landmarks=landmarks, n_jobs=n_jobs)
                         made.fit(points.astype(dtype))
     except BaseException:
         _are_loaded.clear()

@@ -139,7 +139,7 @@ class Needs:
 
     def variants(self, mds: str) -> float:
         """All distances in memory, and scaling other than classical."""
-        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5, "additive": 5}[mds]
+        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5}[mds]
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 

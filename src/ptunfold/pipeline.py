@@ -95,7 +95,7 @@ def unfold(
         Where distances are computed and kept; threads by default.
     check : callable, optional
         Looks whether there is room, as `plan_landmarks` returns it.
-    mds : {"auto", "classical", "stress", "robust", "additive"}
+    mds : {"auto", "classical", "stress", "robust"}
         How distances become coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
@@ -312,7 +312,6 @@ def _lay(
             settings.tangent_neighbors,
             dim,
             tangent=settings.tangent,
-            tangent_center=settings.tangent_center,
             bridged=whole,
             names=order,
             device=device,

@@ -23,8 +23,8 @@ _COMFORTABLE = 0.7
 
 
 def plan_landmarks(
-    n_landmarks: Any,
-    landmarks: str,
+    landmarks: Any,
+    landmark_selection: str,
     random_state: Any,
     points: FloatArray,
     settings: Settings,
@@ -38,7 +38,7 @@ def plan_landmarks(
 
     Parameters
     ----------
-    n_landmarks, landmarks, random_state
+    landmarks, landmark_selection, random_state
         As in :class:`ptunfold.PTU`.
     points : (n_points, n_features)
         The points, checked.
@@ -67,13 +67,13 @@ def plan_landmarks(
         If what is asked for does not fit into the memory that is free, whatever the data are like.
     """
     n_points = len(points)
-    plan = check_landmarks(n_landmarks, landmarks, random_state, n_points, n_components)
+    plan = check_landmarks(landmarks, landmark_selection, random_state, n_points, n_components)
     check_choice("mds", mds, MDS)
     if engine.is_stored:
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
                 "Disk is for the distances between all points, and landmarks need none; pass "
-                f'n_landmarks=None, or engine="{engine.name}"'
+                f'landmarks=None, or engine="{engine.name}"'
             )
         plan = None
     if mds in VARIANTS:
@@ -85,7 +85,7 @@ def plan_landmarks(
             )
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
-                f'mds="{mds}" needs the distances between all points; pass n_landmarks=None, or '
+                f'mds="{mds}" needs the distances between all points; pass landmarks=None, or '
                 'mds="classical" with landmarks'
             )
         plan = None
@@ -118,7 +118,7 @@ def plan_landmarks(
         plan = None
         if not is_small or full > _COMFORTABLE * free:
             count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
-            plan = check_landmarks(count, landmarks, random_state, n_points, n_components)
+            plan = check_landmarks(count, landmark_selection, random_state, n_points, n_components)
             assert isinstance(plan, LandmarkPlan)
             why = f"need about {in_words(full)}, and {in_words(free)} are free"
             if is_small or full > _COMFORTABLE * free:
@@ -127,7 +127,7 @@ def plan_landmarks(
                 reason = f"of more than {engine.most_full} points take long (and {why})"
             warn(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
-                f"{reason}; pass n_landmarks=None for all distances or a number of your own",
+                f"{reason}; pass landmarks=None for all distances or a number of your own",
             )
     final = plan
     smaller = ", or float32 points" if points.dtype.itemsize == 8 else ""
@@ -168,7 +168,7 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
         )
     if mds in VARIANTS:
         return f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
-    remedy = f"pass n_landmarks={AUTO_LANDMARKS}"
+    remedy = f"pass landmarks={AUTO_LANDMARKS}"
     return f"the distances between all {n_points} points", remedy
 
 

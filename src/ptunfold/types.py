@@ -345,7 +345,7 @@ class Settings:
 
     Attributes
     ----------
-    n_neighbors, radius, intrinsic_dim, tangent_center, step, disconnected, search, tangent
+    n_neighbors, radius, intrinsic_dim, step, disconnected, search, tangent
         As in :class:`ptunfold.PTU`.
     tangent_neighbors : int
         The same; 0 while it is left to the data.
@@ -373,7 +373,6 @@ class Settings:
     graph: Any
     intrinsic_dim: int
     tangent_neighbors: int
-    tangent_center: str
     step: str
     disconnected: str
     search: str

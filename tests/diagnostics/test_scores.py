@@ -55,7 +55,7 @@ def test_arcs_agree_both_ways():
 
 def test_scores_are_in_the_given_order():
     points = np.random.default_rng(0).random((21_000, 2))  # enough for an order of their own
-    model = PTU(n_landmarks=50).fit(points)
+    model = PTU(landmarks=50).fit(points)
     stretched = model.embedding_ * np.where(points[:, :1] > 0.5, 1.5, 1)
     scores = local_distortion(model.connection_, stretched)
     assert np.median(scores[points[:, 0] < 0.45]) < 1e-3

@@ -48,11 +48,11 @@ def test_new_points_on_a_sheet_with_a_hole(seed):
 
 
 @pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("n_landmarks", [None, 50])
-def test_new_points_with_noise(seed, n_landmarks):
+@pytest.mark.parametrize("landmarks", [None, 50])
+def test_new_points_with_noise(seed, landmarks):
     data = swiss_roll(2000, noise=0.01, seed=seed)
     fitted, new, is_new = split(data, seed)
-    model = PTU(tangent_neighbors=25, n_landmarks=n_landmarks).fit(fitted)
+    model = PTU(tangent_neighbors=25, landmarks=landmarks).fit(fitted)
     of_fitted, of_new = errors(model, data, is_new)
     assert of_new < 1.25 * of_fitted
     _, of_isomap = errors(Isomap(n_neighbors=10).fit(fitted), data, is_new)
@@ -68,10 +68,10 @@ def test_new_points_with_noise(seed, n_landmarks):
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("n_landmarks", [None, 12])
-def test_fitted_points_get_their_own_coordinates(dtype, n_landmarks):
+@pytest.mark.parametrize("landmarks", [None, 12])
+def test_fitted_points_get_their_own_coordinates(dtype, landmarks):
     points = s_with_hole(500).points.astype(dtype)
-    model = PTU(n_landmarks=n_landmarks)
+    model = PTU(landmarks=landmarks)
     embedding = model.fit_transform(points)
     np.testing.assert_array_equal(model.transform(points), embedding)
     np.testing.assert_array_equal(model.inverse_transform(embedding), points)
@@ -82,8 +82,8 @@ def test_fitted_points_get_their_own_coordinates(dtype, n_landmarks):
 def test_a_flat_sheet_is_continued_exactly(n_features):
     """With 700 features for 600 points frames are written in the span of the points."""
     data = flat_square(700, n_features=n_features)
-    model = PTU(n_landmarks=None).fit(data.points[:600])
-    exact = PTU(n_landmarks=None).fit(data.points)
+    model = PTU(landmarks=None).fit(data.points[:600])
+    exact = PTU(landmarks=None).fit(data.points)
     placed = model.place(data.points)
     inside = ~placed.is_outside
     assert inside.mean() > 0.99

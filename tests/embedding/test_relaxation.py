@@ -81,7 +81,7 @@ def test_points_on_a_line_find_the_plane():
 def test_models():
     """Data that need more dimensions are relaxed, by all distances and by landmarks; sheets not."""
     points, _ = cloud(600, 6)
-    for options in ({}, {"n_landmarks": 80}):
+    for options in ({}, {"landmarks": 80}):
         with pytest.warns(UserWarning, match="tangent planes"):
             found = PTU(**options).fit(points)
         with pytest.warns(UserWarning, match="tangent planes"):
@@ -92,7 +92,7 @@ def test_models():
         near = np.linalg.norm(found.transform(points) - found.embedding_, axis=1)
         assert np.median(near) < 1e-6
     for sheet in (swiss_roll(1000).points, petals(1000).points):
-        for options in ({}, {"n_landmarks": 50}):
+        for options in ({}, {"landmarks": 50}):
             np.testing.assert_array_equal(
                 PTU(**options).fit_transform(sheet),
                 PTU(mds="classical", **options).fit_transform(sheet),

@@ -1,10 +1,10 @@
-"""Stress, robust and additive scaling."""
+"""Stress and robust scaling."""
 
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ptunfold import PTU, additive_constant, additive_mds, classical_mds, stress_mds
+from ptunfold import PTU, classical_mds, stress_mds
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 from ptunfold.embedding import variants
 
@@ -84,37 +84,12 @@ def test_distances_of_little_weight_say_little(places):
     )
 
 
-def test_the_additive_constant_is_the_least():
-    rng = np.random.default_rng(0)
-    for n_points in (20, 80):
-        distances = rng.uniform(1, 2, (n_points, n_points))
-        distances = distances + distances.T
-        np.fill_diagonal(distances, 0)
-        constant = additive_constant(distances)
-        lowest = []
-        for share in (0.99, 1.0, 1.01):
-            longer = distances + share * constant
-            np.fill_diagonal(longer, 0)
-            lowest.append(np.linalg.eigvalsh(variants._centre(-0.5 * longer**2))[0])
-        assert lowest[0] < -1e-3
-        assert lowest[1] > -1e-6
-        eigenvalues = additive_mds(distances, 5).eigenvalues
-        assert (eigenvalues > 0).all()
-
-
-def test_no_constant_for_points(places):
-    distances = cdist(places, places)
-    assert additive_constant(distances) < 1e-6
-    assert error(additive_mds(distances).coordinates, places) < 1e-6
-
-
-@pytest.mark.parametrize("mds", ["stress", "robust", "additive"])
+@pytest.mark.parametrize("mds", ["stress", "robust"])
 def test_models(mds):
     for data in (flat_square(200), s_with_hole(600)):
         exact = data.coordinates
         model = PTU(mds=mds).fit(data.points)
-        # A constant that is added shifts all points a little.
-        assert error(model.embedding_, exact) < (0.2 if mds == "additive" else 0.02)
+        assert error(model.embedding_, exact) < 0.02
         assert model.embedding_.shape == exact.shape
 
 
@@ -143,7 +118,7 @@ def test_what_is_refused(places):
     with pytest.raises(ValueError, match="mds='best' is not known; choose one of"):
         PTU(mds="best").fit(points)
     with pytest.raises(ValueError, match='mds="stress" needs the distances between all points'):
-        PTU(mds="stress", n_landmarks=10).fit(points)
+        PTU(mds="stress", landmarks=10).fit(points)
     distances = cdist(places, places)
     with pytest.raises(ValueError, match="not a symmetric matrix of 150 rows without negative"):
         stress_mds(distances, weights=-np.ones((150, 150)))
@@ -154,7 +129,7 @@ def test_what_is_refused(places):
 
 def test_few_and_repeated_points():
     points = np.repeat(np.random.default_rng(0).random((6, 3)), 3, axis=0)
-    for mds in ("stress", "robust", "additive"):
+    for mds in ("stress", "robust"):
         model = PTU(mds=mds, n_neighbors=5).fit(points)
         assert np.isfinite(model.embedding_).all()
 
@@ -171,11 +146,10 @@ def test_types_of_numbers(places):
     distances = cdist(places, places)
     assert stress_mds(distances.astype(np.float32)).coordinates.dtype == np.float32
     whole = np.round(10 * distances).astype(int)
-    for scale in (stress_mds, additive_mds):
-        np.testing.assert_allclose(
-            scale(whole).coordinates, scale(whole.astype(float)).coordinates, atol=1e-9
-        )
-    assert additive_mds(whole.tolist()).coordinates.dtype == np.float64
+    np.testing.assert_allclose(
+        stress_mds(whole).coordinates, stress_mds(whole.astype(float)).coordinates, atol=1e-9
+    )
+    assert stress_mds(whole.tolist()).coordinates.dtype == np.float64
 
 
 def test_more_coordinates_than_the_points_fill():
@@ -185,7 +159,7 @@ def test_more_coordinates_than_the_points_fill():
 
 
 @pytest.mark.filterwarnings("ignore:the tangent planes explain")
-@pytest.mark.parametrize("mds", ["stress", "robust", "additive"])
+@pytest.mark.parametrize("mds", ["stress", "robust"])
 def test_small_components(mds):
     rng = np.random.default_rng(0)
     parts = [rng.random((n, 3)) + [20 * n, 0, 0] for n in (1, 2, 3, 4, 40)]

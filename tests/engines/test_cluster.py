@@ -22,8 +22,8 @@ __all__ = ["client", "points"]  # fixtures
 pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
 
 LANDMARKS = [
-    {"n_landmarks": 40},
-    {"n_landmarks": 40, "landmarks": "random", "random_state": 0},
+    {"landmarks": 40},
+    {"landmarks": 40, "landmark_selection": "random", "random_state": 0},
 ]
 WAYS = [{}, *LANDMARKS]
 
@@ -235,7 +235,7 @@ from ptunfold import PTU
 from ptunfold.datasets import swiss_roll
 if __name__ == "__main__":
     points = swiss_roll(700).points
-    for options in ({}, {"n_landmarks": 30}):
+    for options in ({}, {"landmarks": 30}):
         found = PTU(engine="dask", n_jobs=2, **options).fit(points).embedding_
         assert np.array_equal(found, PTU(**options).fit(points).embedding_)
     print("same")

@@ -71,8 +71,8 @@ def check_everything(points, dim):
     np.testing.assert_allclose(found.embedding_, model.embedding_, atol=1e-4 * size)
     np.testing.assert_allclose(found.eigenvalues_, model.eigenvalues_, rtol=1e-4)
 
-    some = PTU(dim, n_landmarks=30).fit(points)
-    found = PTU(dim, n_landmarks=30, engine="cuda").fit(points)
+    some = PTU(dim, landmarks=30).fit(points)
+    found = PTU(dim, landmarks=30, engine="cuda").fit(points)
     np.testing.assert_array_equal(found.landmarks_, some.landmarks_)
     np.testing.assert_allclose(found.embedding_, some.embedding_, atol=1e-4 * size)
 
@@ -156,7 +156,7 @@ def test_a_gpu_that_is_too_small(emulated):
     with pytest.raises(MemoryError, match="use another engine"):
         PTU(engine="cuda").fit(swiss_roll(500).points)
     with pytest.raises(MemoryError, match="fewer points"):
-        PTU(engine="cuda", n_landmarks=100).fit(swiss_roll(500).points)
+        PTU(engine="cuda", landmarks=100).fit(swiss_roll(500).points)
 
 
 def test_no_gpu(emulated):

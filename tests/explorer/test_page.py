@@ -216,7 +216,7 @@ def test_points_in_the_order_given():
     """More points than are left in their order inside."""
     rng = np.random.default_rng(0)
     points = rng.random((20_500, 2)).astype(np.float32)
-    model = PTU(n_landmarks=40).fit(points)
+    model = PTU(landmarks=40).fit(points)
     meta, arrays = unpack(model.explore(columns={"mine": np.arange(20_500)}))
     np.testing.assert_array_equal(arrays["features"].reshape(-1, 2), points)
     np.testing.assert_array_equal(arrays["embedding"].reshape(-1, 2), model.embedding_)

@@ -44,7 +44,7 @@ def make_models() -> list[bytes]:
     copies = np.concatenate((sheet[:30], sheet[:8], sheet[:4]))
     fits = [
         (PTU(), sheet),
-        (PTU(n_landmarks=8), sheet.astype(np.float32)),
+        (PTU(landmarks=8), sheet.astype(np.float32)),
         (PTU(disconnected="separate", n_neighbors=4), two),
         (PTU(disconnected="largest", n_neighbors=4), two),
         (PTU(denoise=1, step="arc"), swiss_roll(60, noise=0.02).points),

@@ -27,7 +27,7 @@ def fit_one(number, rng):
     elif kind == 1:
         points, options = swiss_roll(n_points, noise=0.02, seed=number).points, {"n_jobs": 2}
     elif kind == 2:
-        points, options = s_with_hole(n_points, seed=number).points, {"n_landmarks": 20}
+        points, options = s_with_hole(n_points, seed=number).points, {"landmarks": 20}
     elif kind == 3:
         points, options = rng.normal(size=(n_points, 10)), {"n_jobs": 2}
     elif kind == 4:

@@ -122,7 +122,7 @@ def test_a_path_tells_its_coherence_and_keeps_its_unfolded_points():
     ids=["flat", "S", "roll", "cap"],
 )
 def test_everything_is_carried_on_clean_sheets(points):
-    model = PTU(n_landmarks=10).fit(points)
+    model = PTU(landmarks=10).fit(points)
     assert model.connection_.coherence is None
     assert model.transport_.coherence == 1
     assert model.transport_.explained > 0.95
@@ -148,7 +148,7 @@ def bumps(n_points, seed=0):
 
 
 def test_some_is_carried_on_bumps():
-    shares = PTU(n_landmarks=10).fit(bumps(2500)).connection_.coherence
+    shares = PTU(landmarks=10).fit(bumps(2500)).connection_.coherence
     assert 0.4 < shares.mean() < 0.95
     assert shares.min() >= 0
     assert shares.max() <= 1
@@ -217,7 +217,7 @@ def test_a_curve_is_unfolded_as_one():
     assert model.connection_.intrinsic_dim == 1
     exact = np.abs(angle - angle[:1]) * np.sqrt(1.09)
     assert np.abs(model.distances([0])[0] - exact).max() < 0.01
-    assert PTU(2, intrinsic_dim=2, n_landmarks=10).fit(helix).connection_.intrinsic_dim == 2
+    assert PTU(2, intrinsic_dim=2, landmarks=10).fit(helix).connection_.intrinsic_dim == 2
 
 
 def test_units_do_not_matter():

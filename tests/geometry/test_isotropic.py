@@ -115,7 +115,7 @@ def test_a_roll_is_unrolled(seed):
 @pytest.mark.parametrize("n_features", [60, 900])
 def test_new_points_and_back(n_features, tmp_path):
     data, points = noisy_roll(800, n_features, 0.4, 0)
-    model = PTU(n_landmarks=60).fit(points[:700])
+    model = PTU(landmarks=60).fit(points[:700])
     assert model.frames_.vectors.shape == (700, 3, 2)
     np.testing.assert_allclose(model.transform(points[:700]), model.embedding_, atol=1e-6)
     placed = model.place(points[700:])
@@ -137,4 +137,4 @@ def test_new_points_and_back(n_features, tmp_path):
 
 def test_only_where_it_is_left_to_the_data():
     _, points = noisy_roll(400, 40, 0.1, 0)
-    assert PTU(denoise=0, n_landmarks=30).fit(points).frames_.vectors.shape[1] == 40
+    assert PTU(denoise=0, landmarks=30).fit(points).frames_.vectors.shape[1] == 40

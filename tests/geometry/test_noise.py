@@ -69,7 +69,7 @@ def test_too_few_points_to_tell():
 def test_the_texture_settles_what_is_left_open():
     flat, smooth = flat_square(500).points, s_with_hole(1500).points
     noisy = swiss_roll(1500, noise=0.01).points
-    models = {points.tobytes(): PTU(n_landmarks=20).fit(points) for points in (flat, smooth, noisy)}
+    models = {points.tobytes(): PTU(landmarks=20).fit(points) for points in (flat, smooth, noisy)}
     for points, texture, tangent, n_tangent, step, denoise, is_wide in (
         (flat, "flat", "pca", 15, "chord", 0, False),
         (smooth, "smooth", "quadratic", 18, "arc", 0, True),
@@ -83,7 +83,7 @@ def test_the_texture_settles_what_is_left_open():
             step=step,
             denoise=denoise,
             prune="shortcuts",
-            n_landmarks=20,
+            landmarks=20,
         ).fit(points)
         np.testing.assert_array_equal(model.embedding_, explicit.embedding_)
         assert (model.graph_.n_edges > 20 * len(points)) == is_wide

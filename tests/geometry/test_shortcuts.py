@@ -163,7 +163,7 @@ def test_noise_that_breaks_everything_else(noise):
 def test_they_are_reported_whether_dropped_or_not():
     points = swiss_roll(2000, noise=0.032, seed=2).points
     kept, dropped = (
-        PTU(n_neighbors=10, prune=prune, denoise=0, n_landmarks=10).fit(points)
+        PTU(n_neighbors=10, prune=prune, denoise=0, landmarks=10).fit(points)
         for prune in (None, "auto")
     )
     np.testing.assert_array_equal(kept.shortcuts_, dropped.shortcuts_)
@@ -176,9 +176,9 @@ def test_they_are_reported_whether_dropped_or_not():
 def test_a_graph_of_ones_own_is_kept_unless_asked():
     points = swiss_roll(1000, noise=0.032, seed=2).points
     graph = build_graph(points)
-    kept = PTU(n_landmarks=10).fit(points, graph=graph)
+    kept = PTU(landmarks=10).fit(points, graph=graph)
     assert kept.graph_.n_edges == graph.n_edges
-    pruned = PTU(n_landmarks=10, prune="shortcuts").fit(points, graph=graph)
+    pruned = PTU(landmarks=10, prune="shortcuts").fit(points, graph=graph)
     assert pruned.graph_.n_edges == graph.n_edges - 2 * len(kept.shortcuts_)
 
 

@@ -109,25 +109,6 @@ def test_without_noise_robust_is_as_good():
     assert between.max() < 0.1
 
 
-@pytest.mark.parametrize("n_features", [3, 40])
-def test_the_mean_of_planes_is_less_noisy(n_features):
-    data = swiss_roll(2000, noise=0.01, n_features=n_features)
-    clean = swiss_roll(2000, n_features=n_features).points
-    truth = estimate_frames(clean, build_graph(clean), 18, 2, tangent="quadratic").vectors
-    graph = build_graph(data.points)
-    off = []
-    for tangent in ("pca", "smooth"):
-        frames = estimate_frames(data.points, graph, 15, 2, tangent=tangent, n_jobs=2)
-        overlaps = np.linalg.svd(truth.swapaxes(1, 2) @ frames.vectors, compute_uv=False)
-        off.append(np.sqrt(np.mean(1 - np.square(overlaps[:, -1].clip(0, 1)))))
-        products = frames.vectors.swapaxes(1, 2) @ frames.vectors
-        np.testing.assert_allclose(products, np.broadcast_to(np.eye(2), (2000, 2, 2)), atol=1e-10)
-    assert off[1] < 0.75 * off[0]
-    some = np.array([5, 1999, 3])
-    few = estimate_frames(data.points, graph, 15, 2, tangent="smooth", nodes=some)
-    np.testing.assert_array_equal(few.vectors, frames.vectors[some])
-
-
 @pytest.mark.parametrize("tangent", ["quadratic", "robust"])
 def test_many_features_change_nothing(tangent):
     """Lifted into more dimensions than there are neighbours, where products do the work."""

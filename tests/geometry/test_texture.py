@@ -23,7 +23,6 @@ OPEN = Settings(
     graph="knn",
     intrinsic_dim=2,
     tangent_neighbors=0,
-    tangent_center="mean",
     step="auto",
     disconnected="bridge",
     search="auto",

@@ -77,16 +77,15 @@ def embed(
         str, typer.Option(help="Dimension of the data: a number, auto, or none for n-components.")
     ] = "none",
     tangent_neighbors: Annotated[str, typer.Option(help="A number.")] = "auto",
-    tangent: Annotated[str, typer.Option(help="auto, pca, quadratic, robust or smooth.")] = "auto",
-    tangent_center: Annotated[str, typer.Option(help="mean or point.")] = "mean",
+    tangent: Annotated[str, typer.Option(help="auto, pca, quadratic or robust.")] = "auto",
     step: Annotated[str, typer.Option(help="auto, chord, projection or arc.")] = "auto",
     denoise: Annotated[str, typer.Option(help="How often, 0 for never.")] = "auto",
     prune: Annotated[str, typer.Option(help="auto, shortcuts or none.")] = "auto",
-    n_landmarks: Annotated[
+    landmarks: Annotated[
         str, typer.Option(help="A number, a fraction, or none for all distances.")
     ] = "auto",
-    landmarks: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
-    mds: Annotated[str, typer.Option(help="auto, classical, stress, robust or additive.")] = "auto",
+    landmark_selection: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
+    mds: Annotated[str, typer.Option(help="auto, classical, stress or robust.")] = "auto",
     disconnected: Annotated[
         str, typer.Option(help="bridge, error, largest or separate.")
     ] = "bridge",
@@ -138,12 +137,11 @@ def embed(
             intrinsic_dim=number_or_word(intrinsic_dim),
             tangent_neighbors=number_or_word(tangent_neighbors),
             tangent=tangent,
-            tangent_center=tangent_center,
             step=step,
             denoise=number_or_word(denoise),
             prune=number_or_word(prune),
-            n_landmarks=number_or_word(n_landmarks),
-            landmarks=landmarks,
+            landmarks=number_or_word(landmarks),
+            landmark_selection=landmark_selection,
             mds=mds,
             disconnected=disconnected,
             search=search,

@@ -52,7 +52,7 @@ def embed_by_all_distances(
         Where the work is done.
     run : Run
         Threads and progress bars.
-    mds : {"auto", "classical", "stress", "robust", "additive"}
+    mds : {"auto", "classical", "stress", "robust"}
         How distances become coordinates; "auto" relaxes what classical scaling folds.
     dtype : dtype
         Of distances and coordinates.

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import inspect
 import warnings
 from collections.abc import Callable
 
 import numpy as np
-from scipy.linalg import cho_factor, cho_solve, eigvalsh
-from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigs
+from scipy.linalg import cho_factor, cho_solve
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import svd_flip
 
@@ -23,8 +21,6 @@ _SETTLED = 1e-6  # of the size of the embedding, for a round
 _FAR = 3.0  # standard deviations
 _TRIANGLES = 50  # looked at for each distance
 _WRONG = 0.2  # the share of them that wrong distances may spoil
-# ARPACK draws a vector where it is stuck; old versions of SciPy do not say from what.
-_HAS_RNG = "rng" in inspect.signature(eigs).parameters
 
 
 def stress_mds(
@@ -209,93 +205,6 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
     return lambda pull: cho_solve(factor, pull)
 
 
-def additive_constant(distances: FloatArray) -> float:
-    """Find the least number that makes distances those of some points when it is added to them.
-
-    Kernel Isomap adds it, so that no eigenvalue is negative (Cailliez's solution).
-
-    Parameters
-    ----------
-    distances : (n_points, n_points)
-        Finite. Of two one-way distances the mean is used.
-
-    Returns
-    -------
-    constant : float
-        0 if they are already.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> from ptunfold import additive_constant
-    >>> print(f"{additive_constant(np.array([[0, 1, 3], [1, 0, 1], [3, 1, 0]])):.3f}")
-    1.000
-    """
-    exact = as_distances(distances, 1).astype(np.float64)
-    exact = 0.5 * (exact + exact.T)
-    n_points, unit = len(exact), exact.max() or 1.0
-    exact /= unit  # distances and their squares are in one matrix below
-    plain, squared = (_centre(-0.5 * exact**power) for power in (1, 2))
-
-    def multiply(vector: FloatArray) -> FloatArray:
-        first, second = vector.ravel()[:n_points], vector.ravel()[n_points:]
-        return np.concatenate((2 * (squared @ second), -first - 4 * (plain @ second)))
-
-    lowest = eigvalsh(squared, driver="ev")[0]  # one alone LAPACK may lose
-    if lowest >= -1e-9 * np.abs(squared).max() * n_points:
-        return 0.0
-
-    def by_the_whole_matrix() -> float:
-        matrix = np.stack([multiply(row) for row in np.eye(2 * n_points)], axis=1)
-        return np.linalg.eigvals(matrix).real.max()
-
-    if n_points <= 50:  # too small for the iteration
-        return unit * max(float(by_the_whole_matrix()), 0.0)
-    try:
-        operator = LinearOperator((2 * n_points, 2 * n_points), matvec=multiply, dtype=np.float64)
-        rng = np.random.default_rng(0)
-        start = rng.standard_normal(2 * n_points)
-        largest = eigs(
-            operator,
-            k=1,
-            which="LR",
-            v0=start,
-            ncv=50,
-            tol=1e-10,
-            return_eigenvectors=False,
-            **({"rng": rng} if _HAS_RNG else {}),
-        ).real.max()
-    except ArpackNoConvergence:  # too many values are nearly as large
-        largest = by_the_whole_matrix()
-    return unit * max(float(largest), 0.0)
-
-
-def additive_mds(distances: FloatArray, n_components: int = 2) -> Embedding:
-    """Scale distances classically after adding the least constant that makes them Euclidean.
-
-    Parameters
-    ----------
-    distances : (n_points, n_points)
-        Finite. Of two one-way distances the mean is used.
-    n_components : int
-        The number of coordinates.
-
-    Returns
-    -------
-    embedding : Embedding
-        Coordinates and eigenvalues, none of them negative.
-    """
-    distances = as_distances(distances, n_components)
-    longer = distances + np.asarray(additive_constant(distances), dtype=distances.dtype)
-    np.fill_diagonal(longer, 0)
-    return classical_mds(longer, n_components, overwrite=True)
-
-
-def _centre(matrix: FloatArray) -> FloatArray:
-    centred = matrix - matrix.mean(axis=0)
-    return centred - centred.mean(axis=1, keepdims=True)
-
-
 def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bool) -> Embedding:
     """Embed by distances of which each stands for one direction.
 
@@ -305,14 +214,12 @@ def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bo
         The estimates from each point to each.
     n_components : int
         The number of coordinates.
-    mds : {"stress", "robust", "additive"}
+    mds : {"stress", "robust"}
         Which variant. With "stress" distances count the less the more the two directions disagree.
     progress : bool
         Show a progress bar.
     """
     check_n_components(n_components, len(one_way))
-    if mds == "additive":
-        return additive_mds(one_way, n_components)
     weights = _trust_in(one_way) if mds == "stress" else None
     return stress_mds(
         one_way, n_components, weights=weights, is_robust=mds == "robust", progress=progress

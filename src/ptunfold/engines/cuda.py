@@ -74,7 +74,7 @@ class CudaEngine(Engine):
             if there > free_bytes():
                 raise NoRoomError(
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
-                    f"GPU, or {in_words(there)} of memory; pass n_landmarks, or a store"
+                    f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
                 )
             return fold_directions(spilled, np.float32, run)
         return device_squares(paths, position, progress=run.progress)

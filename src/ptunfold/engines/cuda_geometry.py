@@ -44,11 +44,10 @@ class DeviceGeometry:
         counts: IntArray,
         dim: int,
         tangent: str,
-        tangent_center: str,
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
         """Find the tangent planes of neighbourhoods, as `ptunfold.geometry.frames` does."""
         there = self.cupy.asarray(counts)
-        offsets, rounding = self._offsets(members, there, tangent_center)
+        offsets, rounding = self._offsets(members, there)
         bases, values, residual = self._principal(offsets, there, dim)
         lift = None
         if tangent in SURFACES:
@@ -64,7 +63,7 @@ class DeviceGeometry:
         found: FloatArray = self.cupy.asnumpy(array)
         return found
 
-    def _offsets(self, members: IntArray, counts: Any, tangent_center: str) -> tuple[Any, Any]:
+    def _offsets(self, members: IntArray, counts: Any) -> tuple[Any, Any]:
         """Gather and centre neighbourhoods, as `gather_offsets` does."""
         around = self.points[self.cupy.asarray(members)].astype(np.float64)
         is_member = (self.cupy.arange(members.shape[1]) <= counts[:, None])[:, :, None]
@@ -72,10 +71,8 @@ class DeviceGeometry:
         widest = np.abs(offsets).max(axis=1)
         largest = np.where(is_member, np.abs(around), 0).max(axis=1)
         rounding = 4 * self.epsilon * np.where(widest > 0, largest, 0).max(axis=1)
-        if tangent_center == "mean":
-            mean = offsets.sum(axis=1) / (counts + 1)[:, None]
-            offsets = np.where(is_member, offsets - mean[:, None], 0)
-        return offsets, rounding
+        mean = offsets.sum(axis=1) / (counts + 1)[:, None]
+        return np.where(is_member, offsets - mean[:, None], 0), rounding
 
     def _principal(self, offsets: Any, counts: Any, dim: int) -> tuple[Any, Any, Any]:
         """Find bases, singular values and residuals of principal planes."""

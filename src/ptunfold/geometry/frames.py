@@ -14,7 +14,6 @@ from ptunfold.threads import cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
     SURFACES,
-    TANGENT_CENTERS,
     TANGENTS,
     as_points,
     check_choice,
@@ -32,7 +31,6 @@ def estimate_frames(
     intrinsic_dim: int = 2,
     *,
     tangent: str = "pca",
-    tangent_center: str = "mean",
     bridged: Graph | None = None,
     nodes: IntArray | None = None,
     names: IntArray | None = None,
@@ -54,13 +52,10 @@ def estimate_frames(
         neighbours. Copies of a point span nothing and do not count.
     intrinsic_dim : int
         The dimension d of the tangent spaces.
-    tangent : {"pca", "quadratic", "robust", "smooth"}
+    tangent : {"pca", "quadratic", "robust"}
         The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
         over it, which follows the curvature: it is more exact on curved data, above all at rims,
-        and lets many neighbours average out noise; the same with outliers left out of account; or
-        the mean of the principal planes of the point and its neighbours.
-    tangent_center : {"mean", "point"}
-        Centre each neighbourhood at the mean of the point and its neighbours, or at the point.
+        and lets many neighbours average out noise; or the same with outliers left out of account.
     bridged : Graph, optional
         ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
         say nothing about, unless it is too small to have a shape of its own.
@@ -105,19 +100,17 @@ def estimate_frames(
         bridged = check_graph(bridged, n_points, "bridged")
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
     check_choice("tangent", tangent, TANGENTS)
-    check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     places = distinct_places(points)
     n_places = _places_in_component(graph, places)
     is_lost = n_places <= 2 * intrinsic_dim
     if bridged is not None:
         n_places[is_lost] = _places_in_component(bridged, places)[is_lost]
 
-    is_smooth, is_fitted = tangent == "smooth", tangent in SURFACES
-    chosen = np.arange(n_points) if nodes is None or is_smooth else nodes
+    chosen = np.arange(n_points) if nodes is None else nodes
     vectors: FloatArray = np.empty((len(chosen), n_features, intrinsic_dim))
     singular_values = np.empty((len(chosen), intrinsic_dim))
     residual = np.empty(len(chosen))
-    lift = np.zeros((len(chosen), n_features)) if is_fitted else None
+    lift = np.zeros((len(chosen), n_features)) if tangent in SURFACES else None
 
     def gather(here: IntArray) -> tuple[IntArray, IntArray]:
         members, counts = find_members(graph, places, here, tangent_neighbors)
@@ -131,7 +124,7 @@ def estimate_frames(
     def keep(some: slice, members: IntArray, count: IntArray) -> None:
         here = chosen[some]
         bases, values, residual[some], rounding, lifted = fit(
-            points, members, count, intrinsic_dim, tangent, tangent_center
+            points, members, count, intrinsic_dim, tangent
         )
         is_flat = (values[:, -1] <= rounding) & (n_places[here] > intrinsic_dim)
         if must_span and is_flat.any():
@@ -176,11 +169,6 @@ def estimate_frames(
     if device is not None:
         for some in cut(len(chosen), n_together):
             keep(some, all_members[some], all_counts[some])
-    if is_smooth:
-        vectors = _mean_planes(vectors, graph, n_jobs)
-        if nodes is not None:
-            vectors, singular_values = vectors[nodes], singular_values[nodes]
-            chosen, residual = nodes, residual[nodes]
     vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
     return Frames(vectors, singular_values, residual, lift, n_members=tangent_neighbors + 1)
 
@@ -191,7 +179,6 @@ def fit_neighborhoods(
     counts: IntArray,
     dim: int,
     tangent: str,
-    tangent_center: str,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
     """Find the tangent planes of neighbourhoods.
 
@@ -203,7 +190,7 @@ def fit_neighborhoods(
         The neighbourhoods, as `find_members` returns them.
     dim : int
         The dimension d of the tangent spaces.
-    tangent, tangent_center
+    tangent : {"pca", "quadratic", "robust"}
         As in :func:`estimate_frames`.
 
     Returns
@@ -219,7 +206,7 @@ def fit_neighborhoods(
     lift : (n_nodes, n_features) or None
         The way to the surface, if one was fitted.
     """
-    offsets, rounding = _neighborhoods(points, members, counts, tangent_center)
+    offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
     if tangent not in SURFACES:
         return bases, values, residual, rounding, None
@@ -234,35 +221,8 @@ def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
     return np.bincount(labels, weights=is_first).astype(np.int64)[labels]
 
 
-def _mean_planes(vectors: FloatArray, graph: Graph, n_jobs: int | None) -> FloatArray:
-    """Average the planes of each point and its neighbours, (n_points, n_features, d).
-
-    The mean is the plane nearest to all of them by the squared distances of their projections:
-    the leading directions of all basis vectors together.
-    """
-    dim = vectors.shape[2]
-    means = np.empty_like(vectors)
-    degrees = np.diff(graph.indptr)
-    rows = vectors.transpose(0, 2, 1)
-
-    def handle(block: slice) -> None:
-        nodes = np.arange(block.start, block.stop)
-        for degree in np.unique(degrees[block]):
-            some = nodes[degrees[block] == degree]
-            around = graph.indices[graph.indptr[some, None] + np.arange(degree)]
-            planes = rows[np.column_stack((some, around))]
-            planes = planes.reshape(len(some), -1, vectors.shape[1])
-            means[some] = _leading(planes, dim)[1]
-
-    n_together = max(_CHUNK_VALUES // (12 * dim * vectors.shape[1]), 1)
-    run_blocks(
-        handle, cut(len(vectors), n_together), n_jobs=n_jobs, description="means", unit="points"
-    )
-    return means
-
-
 def _neighborhoods(
-    points: FloatArray, members: IntArray, counts: IntArray, tangent_center: str
+    points: FloatArray, members: IntArray, counts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Gather and centre neighbourhoods.
 
@@ -271,7 +231,7 @@ def _neighborhoods(
     """
     offsets = np.empty((*members.shape, points.shape[1]))
     rounding = np.empty(len(members))
-    gather_offsets(points, members, counts, tangent_center == "mean", offsets, rounding)
+    gather_offsets(points, members, counts, offsets, rounding)
     return offsets, rounding
 
 

@@ -14,8 +14,8 @@ _SUMS = {"reassoc", "contract"}
 
 
 @compiled()
-def gather_offsets(points, members, counts, centred, offsets, rounding):
-    """Write each neighbourhood as offsets from its point or, if ``centred``, from its mean.
+def gather_offsets(points, members, counts, offsets, rounding):
+    """Write each neighbourhood as offsets from its mean.
 
     ``members`` (n, M) lists ``counts[i] + 1`` points, the first one its own. ``offsets``
     (n, M, D) float64 get zeros where there are fewer, ``rounding`` (n,) the extent that the
@@ -45,12 +45,11 @@ def gather_offsets(points, members, counts, centred, offsets, rounding):
             if widest[column] > 0.0:
                 magnitude = max(magnitude, largest[column])
         rounding[row] = 4 * epsilon * magnitude
-        if centred:
+        for column in range(n_features):
+            mean[column] /= n_members
+        for index in range(n_members):
             for column in range(n_features):
-                mean[column] /= n_members
-            for index in range(n_members):
-                for column in range(n_features):
-                    offsets[row, index, column] -= mean[column]
+                offsets[row, index, column] -= mean[column]
         for index in range(n_members, members.shape[1]):
             for column in range(n_features):
                 offsets[row, index, column] = 0.0

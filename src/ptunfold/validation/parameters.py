@@ -10,12 +10,11 @@ from typing import Any
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
-    LANDMARKS,
+    LANDMARK_SELECTIONS,
     MDS,
     PRUNES,
     SEARCHES,
     STEPS,
-    TANGENT_CENTERS,
     TANGENTS,
     check_n_jobs,
 )
@@ -23,10 +22,9 @@ from ptunfold.validation.values import (
 _CHOICES = {
     "graph": GRAPH_KINDS,
     "tangent": ("auto", *TANGENTS),
-    "tangent_center": TANGENT_CENTERS,
     "step": ("auto", *STEPS),
     "prune": (None, *PRUNES),
-    "landmarks": LANDMARKS,
+    "landmark_selection": LANDMARK_SELECTIONS,
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
@@ -41,7 +39,7 @@ _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
     "tangent_neighbors": (Integral, ("auto",)),
     "denoise": (Integral, ("auto",)),
     "coherence": (Real, ("auto",)),
-    "n_landmarks": (Real, (None, "auto")),
+    "landmarks": (Real, (None, "auto")),
     "random_state": (Integral, (None,)),
 }
 
@@ -69,7 +67,7 @@ def _is_known(name: str, value: Any, engines: tuple[str, ...]) -> bool:
     if name == "n_jobs":
         check_n_jobs(value)
         return True
-    if name == "n_landmarks" and isinstance(value, list):
+    if name == "landmarks" and isinstance(value, list):
         return all(isinstance(one, Integral) for one in value)
     if name in _NUMBERS:
         kind, others = _NUMBERS[name]

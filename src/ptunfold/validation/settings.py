@@ -17,12 +17,11 @@ from ptunfold.validation.points import warn_of_distances
 from ptunfold.validation.records import check_graph
 from ptunfold.validation.values import (
     DISCONNECTED,
-    LANDMARKS,
+    LANDMARK_SELECTIONS,
     PRUNES,
     SEARCHES,
     STEPS,
     SURFACES,
-    TANGENT_CENTERS,
     TANGENTS,
     check_choice,
     check_coherence,
@@ -50,7 +49,6 @@ def check_settings(
     intrinsic_dim: int,
     tangent_neighbors: Any,
     tangent: str,
-    tangent_center: str,
     step: str,
     denoise: int | str,
     coherence: float | str,
@@ -67,7 +65,6 @@ def check_settings(
     :func:`ptunfold.geometry.texture.settle`, or filled in where it does not depend on the data.
     """
     n_points, n_features = points.shape
-    check_choice("tangent_center", tangent_center, TANGENT_CENTERS)
     check_choice("step", step, ("auto", *STEPS))
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)
@@ -115,7 +112,6 @@ def check_settings(
         graph=graph,
         intrinsic_dim=intrinsic_dim,
         tangent_neighbors=0 if _is_auto(tangent_neighbors) else tangent_neighbors,
-        tangent_center=tangent_center,
         step=step,
         disconnected=disconnected,
         search=search,
@@ -176,36 +172,40 @@ def _check_surface(name: str, n_neighbors: int, dim: int) -> None:
 
 
 def check_landmarks(
-    n_landmarks: Any, landmarks: str, random_state: Any, n_points: int, n_components: int
+    landmarks: Any,
+    landmark_selection: str,
+    random_state: Any,
+    n_points: int,
+    n_components: int,
 ) -> LandmarkPlan | str | None:
     """Check what is said about landmarks: a plan, None for all points, or "auto".
 
     Parameters are those of :class:`ptunfold.PTU`.
     """
-    check_choice("landmarks", landmarks, LANDMARKS)
+    check_choice("landmark_selection", landmark_selection, LANDMARK_SELECTIONS)
     rng = check_seed(random_state)
-    if n_landmarks is None or (isinstance(n_landmarks, str) and n_landmarks == "auto"):
-        return n_landmarks
+    if landmarks is None or (isinstance(landmarks, str) and landmarks == "auto"):
+        return landmarks
     chosen = None
-    if isinstance(n_landmarks, Integral) and not isinstance(n_landmarks, bool):
-        count = int(n_landmarks)
-    elif isinstance(n_landmarks, Real) and 0 < float(n_landmarks) < 1:
-        count = max(round(float(n_landmarks) * n_points), n_components + 1)
-    elif hasattr(n_landmarks, "__len__") and not isinstance(n_landmarks, str):
-        chosen = np.unique(check_sources(n_landmarks, n_points, "n_landmarks"))
+    if isinstance(landmarks, Integral) and not isinstance(landmarks, bool):
+        count = int(landmarks)
+    elif isinstance(landmarks, Real) and 0 < float(landmarks) < 1:
+        count = max(round(float(landmarks) * n_points), n_components + 1)
+    elif hasattr(landmarks, "__len__") and not isinstance(landmarks, str):
+        chosen = np.unique(check_sources(landmarks, n_points, "landmarks"))
         count = len(chosen)
     else:
         raise ValueError(
-            f"n_landmarks={n_landmarks!r} is not known; pass a number of points, a fraction "
+            f"landmarks={landmarks!r} is not known; pass a number of points, a fraction "
             'between 0 and 1, a list of points, None for all points, or "auto"'
         )
     if not n_components < count <= n_points:
         raise ValueError(
-            f"n_landmarks asks for {count} landmarks, but {n_components} components of "
+            f"landmarks asks for {count} points, but {n_components} components of "
             f"{n_points} points need between {n_components + 1} and {n_points}; "
             f"{3 * (n_components + 1)} are a good start"
         )
-    return LandmarkPlan(count, landmarks, rng, chosen)
+    return LandmarkPlan(count, landmark_selection, rng, chosen)
 
 
 def check_n_components(n_components: int, n_points: int) -> None:

@@ -13,15 +13,14 @@ from sklearn.utils import check_random_state
 from ptunfold.types import IntArray
 
 GRAPH_KINDS = ("knn", "mutual", "radius")
-TANGENTS = ("pca", "quadratic", "robust", "smooth")
+TANGENTS = ("pca", "quadratic", "robust")
 SURFACES = ("quadratic", "robust")
-TANGENT_CENTERS = ("mean", "point")
 STEPS = ("projection", "chord", "arc")
 SEARCHES = ("auto", "exact", "approximate")
 PRUNES = ("auto", "shortcuts")
-VARIANTS = ("stress", "robust", "additive")
+VARIANTS = ("stress", "robust")
 MDS = ("auto", "classical", *VARIANTS)
-LANDMARKS = ("maxmin", "random")
+LANDMARK_SELECTIONS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
 

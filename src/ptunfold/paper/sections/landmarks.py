@@ -32,7 +32,7 @@ def landmarks(extent: Extent) -> Section:
         full, isomap = run_ptu(data.points).places, run_isomap(data.points).places
         apart = []
         for count in counts:
-            run = run_ptu(data.points, n_landmarks=count)
+            run = run_ptu(data.points, landmarks=count)
             chosen = run.model.landmarks_
             other = run_landmark_isomap(data.points, chosen)
             apart.append(embedding_error(run.places, full))
