@@ -21,22 +21,16 @@ import numpy as np
 NEWLINE = "\n"
 RESULTS = Path(__file__).parent / "results"
 STAGES = (
-    "leading_coordinates",
-    "span_coordinates",
-    "spatial_order",
-    "build_graph",
-    "find_shortcuts",
-    "texture_of",
-    "move_to_surface",
+    "prepare",
+    "proximity_graph",
+    "prune",
+    "look_at",
+    "denoise",
     "is_truer",
-    "estimate_frames",
-    "take_one_side",
-    "find_jumps",
-    "widen_graph",
-    "connect",
-    "with_coherence",
-    "embed_by_all_distances",
-    "embed_by_landmarks",
+    "tangent_frames",
+    "widen",
+    "connected",
+    "embed_component",
 )
 
 

@@ -12,8 +12,9 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from ptunfold import PTU, pipeline
+from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry import stages
 from ptunfold.io.files import whole_file
 from ptunfold.io.models import checksum
 
@@ -55,7 +56,7 @@ def test_a_model_comes_back(options, dtype, tmp_path):
 
 
 def test_an_order_of_its_own_and_more_features_than_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 50)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 50)
     points = swiss_roll(120, n_features=200).points
     model = PTU().fit(points)
     model.save(tmp_path / "model.safetensors")

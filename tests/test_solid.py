@@ -54,7 +54,7 @@ def test_a_failed_refit_leaves_the_estimator_as_it_was(when, monkeypatch):
         def fail(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(pipeline, "connect", fail)
+        monkeypatch.setattr(pipeline, "connected", fail)
     with pytest.raises((ValueError, KeyboardInterrupt)):
         model.fit(pd.DataFrame(wide, columns=[*"abcdefg"]))
     assert vars(model).keys() == before.keys()

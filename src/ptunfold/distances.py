@@ -9,10 +9,11 @@ from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
 from ptunfold.memory import with_advice
-from ptunfold.pipeline import lay_connection
+from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
+from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray
-from ptunfold.validation import check_points, check_settings, check_sources
+from ptunfold.validation import check_options, check_points, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
@@ -72,7 +73,7 @@ def geodesic_distances(
     3.142
     """
     points = check_points(X)
-    settings = check_settings(
+    options = check_options(
         points,
         n_neighbors=n_neighbors,
         radius=radius,
@@ -93,11 +94,10 @@ def geodesic_distances(
     if sources is not None:
         sources = check_sources(sources, len(points))
         n_rows = len(sources)
-    beside = bytes_of_geometry(points, settings, n_jobs)
+    beside = bytes_of_geometry(points, options, n_jobs)
     check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
-    geometry = lay_connection(
-        points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
-    )
+    run = Run(n_jobs, progress)
+    geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
     return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, progress=progress)
 
 

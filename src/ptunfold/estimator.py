@@ -22,6 +22,7 @@ from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arra
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
+from ptunfold.threads import Run
 from ptunfold.types import (
     Connection,
     FloatArray,
@@ -39,10 +40,10 @@ from ptunfold.validation import (
     check_index,
     check_is_fitted,
     check_new_points,
+    check_options,
     check_parameters,
     check_places,
     check_points,
-    check_settings,
     check_sources,
 )
 
@@ -271,7 +272,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
         check_count("n_components", self.n_components)
-        settings = check_settings(
+        options = check_options(
             points,
             n_components=self.n_components,
             n_neighbors=self.n_neighbors,
@@ -297,7 +298,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             self.landmark_selection,
             self.random_state,
             points,
-            settings,
+            options,
             self.n_components,
             engine=engine,
             mds=self.mds,
@@ -308,19 +309,18 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         with engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
-                settings,
+                options,
                 self.n_components,
                 plan,
                 engine,
+                Run(self.n_jobs, self.progress),
                 check=check,
                 mds=self.mds,
-                n_jobs=self.n_jobs,
-                progress=self.progress,
             )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        self.shortcuts_ = geometry.given_shortcuts
+        self.shortcuts_ = geometry.input_shortcuts
         self.texture_ = geometry.texture
         self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.
@@ -430,7 +430,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     @property
     def _carrier(self) -> Extension:
         if "carrier" not in self._made:
-            order = self._geometry.given(np.arange(len(self.embedding_)))
+            order = self._geometry.to_input(np.arange(len(self.embedding_)))
             given = None if self._points is None else self._points[order]
             self._made["carrier"] = Extension(
                 self._geometry, self.embedding_[order], given, self.n_jobs
@@ -505,7 +505,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             geometry.place[end],
             names=geometry.order,
         )
-        return replace(path, nodes=geometry.given(path.nodes))
+        return replace(path, nodes=geometry.to_input(path.nodes))
 
     @with_advice("the search for paths", "pass fewer sources at a time")
     def distances(self, sources: Any = None) -> FloatArray:

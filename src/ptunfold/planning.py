@@ -7,14 +7,15 @@ from typing import Any
 
 from ptunfold.caller import warn
 from ptunfold.engines import Engine
+from ptunfold.geometry.decisions import has_auto, resolve_auto
 from ptunfold.geometry.order import MOST_UNORDERED
-from ptunfold.geometry.texture import Texture, is_open, settle
+from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
-from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
+from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options, Settings
 from ptunfold.validation import MDS, VARIANTS, check_choice, check_landmarks
 
-# Called with the points, settled settings, the texture and the graph, when these are known; tells
+# Called with the points, settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.
 RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
 
@@ -27,7 +28,7 @@ def plan_landmarks(
     landmark_selection: str,
     random_state: Any,
     points: FloatArray,
-    settings: Settings,
+    options: Options,
     n_components: int,
     *,
     engine: Engine,
@@ -42,8 +43,8 @@ def plan_landmarks(
         As in :class:`ptunfold.PTU`.
     points : (n_points, n_features)
         The points, checked.
-    settings : Settings
-        How the connection is laid, checked.
+    options : Options
+        What was asked for, checked.
     n_components : int
         The number of output coordinates.
     engine : Engine
@@ -111,7 +112,7 @@ def plan_landmarks(
         )
 
     n_given = points.nbytes
-    possible = [needs_for(points, *one) for one in _possible(settings, n_points)]
+    possible = [needs_for(points, *one) for one in _possible(options, n_points)]
     if isinstance(plan, str):
         full = max(bytes_for(None, needs) for needs in possible)
         is_small = n_points <= engine.most_full
@@ -148,12 +149,12 @@ def plan_landmarks(
     return final, check
 
 
-def _possible(settings: Settings, n_points: int) -> list[tuple[Settings, str | None]]:
-    """List what settings may become, whatever the data are like."""
-    if not is_open(settings):
-        return [(settle(settings, None, n_points), None)]
+def _possible(options: Options, n_points: int) -> list[tuple[Settings, str | None]]:
+    """List what options may become, whatever the data are like."""
+    if not has_auto(options, n_points):
+        return [(resolve_auto(options, None, n_points), None)]
     return [
-        (settle(settings, Texture(kind, 1.0), n_points), kind)
+        (resolve_auto(options, Texture(kind, 1.0), n_points), kind)
         for kind in ("flat", "smooth", "noisy", "rough")
     ]
 
@@ -190,7 +191,7 @@ def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float
         )
 
 
-def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None) -> float:
+def bytes_of_geometry(points: FloatArray, options: Options, n_jobs: int | None) -> float:
     """Estimate what it takes at least to lay a connection over points."""
     return min(
         needs_of(
@@ -203,5 +204,5 @@ def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None
             is_ordered=len(points) > MOST_UNORDERED,
             n_jobs=n_jobs,
         ).laying
-        for one, kind in _possible(settings, len(points))
+        for one, kind in _possible(options, len(points))
     )

@@ -13,9 +13,10 @@ from sklearn.manifold import Isomap
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ptunfold import PTU, build_graph, pipeline
+from ptunfold import PTU, build_graph
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
 from ptunfold.embedding import extension
+from ptunfold.geometry import stages
 from ptunfold.geometry.span import into_span
 
 
@@ -268,7 +269,7 @@ def test_isolated_points_and_points_off_the_span():
 
 
 def test_features_beyond_points_in_an_order_of_its_own(monkeypatch):
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     data = s_with_hole(200, n_features=300)
     points = np.random.default_rng(0).permutation(data.points)
     model = PTU().fit(points)

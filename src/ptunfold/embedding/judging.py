@@ -9,7 +9,7 @@ from scipy.spatial import cKDTree
 
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.relaxation import relax
-from ptunfold.geometry.components import resolve_components
+from ptunfold.geometry.components import join_components
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut, run_blocks
@@ -64,7 +64,7 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
 
     # Who takes the graph is told about its components.
-    graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
+    graph, _ = join_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     shown = sample(points, _SHOWN)
     landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))

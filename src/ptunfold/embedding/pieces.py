@@ -28,13 +28,55 @@ from ptunfold.types import (
 from ptunfold.validation import VARIANTS
 
 
+def embed_component(
+    geometry: Geometry,
+    nodes: IntArray,
+    n_components: int,
+    plan: LandmarkPlan | None,
+    engine: Engine,
+    run: Run,
+    *,
+    mds: str,
+) -> tuple[Embedding, IntArray]:
+    """Embed one component, by all distances or by its share of the landmarks.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        All components.
+    nodes : (n_nodes,) int
+        All nodes of the component.
+    n_components : int
+        The number of output coordinates.
+    plan : LandmarkPlan, optional
+        Landmarks for all points.
+    engine : Engine
+        Where the work is done.
+    run : Run
+        Threads and progress bars.
+    mds : {"auto", "classical", "stress"}
+        How distances become coordinates; "auto" relaxes what classical scaling folds.
+
+    Returns
+    -------
+    embedding : Embedding
+        Of ``nodes``.
+    landmarks : (n_landmarks,) int
+        The nodes that were landmarks.
+    """
+    share = landmarks_for(nodes, geometry, plan, n_components)
+    how = (n_components, engine, run, mds, geometry.points.dtype)
+    if share is None:
+        return embed_by_all_distances(geometry.connection, nodes, *how), nodes[:0]
+    return embed_by_landmarks(geometry.connection, nodes, share, *how)
+
+
 def embed_by_all_distances(
     connection: Connection,
     nodes: IntArray,
     n_components: int,
     engine: Engine,
     run: Run,
-    *,
     mds: str,
     dtype: DTypeLike,
 ) -> Embedding:
@@ -44,16 +86,8 @@ def embed_by_all_distances(
     ----------
     connection : Connection
         Rotations and steps of the whole graph.
-    nodes : (n_nodes,) int
-        All nodes of the component.
-    n_components : int
-        The number of output coordinates.
-    engine : Engine
-        Where the work is done.
-    run : Run
-        Threads and progress bars.
-    mds : {"auto", "classical", "stress", "robust"}
-        How distances become coordinates; "auto" relaxes what classical scaling folds.
+    nodes, n_components, engine, run, mds
+        As in `embed_component`.
     dtype : dtype
         Of distances and coordinates.
     """
@@ -103,11 +137,10 @@ def _relaxed(
 def embed_by_landmarks(
     connection: Connection,
     nodes: IntArray,
-    n_components: int,
     plan: LandmarkPlan,
+    n_components: int,
     engine: Engine,
     run: Run,
-    *,
     mds: str,
     dtype: DTypeLike,
 ) -> tuple[Embedding, IntArray]:
@@ -126,7 +159,7 @@ def embed_by_landmarks(
         landmarks, rows = farthest_landmarks(part, plan.count, dtype, run, rows_of=rows_of)
         if len(landmarks) <= n_components:  # there are no more places than that
             embedding = embed_by_all_distances(
-                connection, nodes, n_components, engine, run, mds=mds, dtype=dtype
+                connection, nodes, n_components, engine, run, mds, dtype
             )
             return embedding, nodes[:0]
     else:
@@ -142,30 +175,16 @@ def embed_by_landmarks(
     return embedding, nodes[landmarks]
 
 
-def share_of_landmarks(
-    plan: LandmarkPlan | None,
-    geometry: Geometry,
-    nodes: IntArray,
-    n_embedded: int,
-    n_components: int,
+def landmarks_for(
+    nodes: IntArray, geometry: Geometry, plan: LandmarkPlan | None, n_components: int
 ) -> LandmarkPlan | None:
     """Give a component its share of the landmarks; None if it needs none.
 
-    Parameters
-    ----------
-    plan : LandmarkPlan, optional
-        For all points.
-    geometry : Geometry
-        All points.
-    nodes : (n_nodes,) int
-        The nodes of the component.
-    n_embedded : int
-        The number of points in all components.
-    n_components : int
-        The number of output coordinates.
+    Parameters are those of `embed_component`.
     """
     if plan is None:
         return None
+    n_embedded = np.count_nonzero(geometry.labels >= 0)
     if plan.chosen is not None:
         inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
         if len(inside) <= n_components and len(nodes) > len(inside):

@@ -14,7 +14,7 @@ from ptunfold.kernels.edges import (
     favor_edges,
     nearest_orthogonal,
 )
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
     Connection,
     FloatArray,
@@ -40,7 +40,6 @@ def connect(
     frames: Frames,
     step: str = "chord",
     *,
-    device: Any = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Connection:
@@ -60,8 +59,6 @@ def connect(
         tangent space into the other, over a crease the broken line. Its length becomes that of the
         edge in the graph. An edge that stands upright on the tangent space has no direction in it:
         its step is 0, with arcs only if it stands upright at both ends.
-    device : optional
-        What measures edges elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -87,6 +84,13 @@ def connect(
     graph = check_graph(graph, len(points))
     frames = check_frames(frames, points.shape, graph)
     check_choice("step", step, STEPS)
+    return connect_frames(points, graph, frames, step, Run(n_jobs, progress))
+
+
+def connect_frames(
+    points: FloatArray, graph: Graph, frames: Frames, step: str, run: Run, *, device: Any = None
+) -> Connection:
+    """Do what `connect` does, anywhere: ``device`` measures edges elsewhere than here."""
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
@@ -138,13 +142,13 @@ def connect(
     run_blocks(
         handle,
         cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
-        n_jobs=n_jobs if device is None else 1,
+        n_jobs=run.n_jobs if device is None else 1,
         description="connection",
         unit="edges",
-        progress=progress,
+        progress=run.progress,
     )
     if step == "arc":
-        cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=n_jobs)
+        cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = graph.with_lengths(graph.lengths * longer)
     seen, whole = (
         np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)

@@ -159,7 +159,11 @@ def subgraph(graph: Graph, is_kept: BoolArray) -> Graph:
     """Keep some edges, (n_edges,) in both directions alike, and all points."""
     degrees = np.bincount(graph.tails[is_kept], minlength=graph.n_points)
     indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
-    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept])
+    bridges = graph.bridges
+    if bridges is not None:
+        places, _ = find_edges(graph, *bridges.T)
+        bridges = bridges[is_kept[places]]
+    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept], bridges)
 
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
@@ -188,6 +192,7 @@ def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
         np.concatenate(([0], np.cumsum(degrees))),
         np.insert(graph.indices, places, both[:, 1]),
         np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
+        graph.bridges,
     )
 
 
@@ -197,6 +202,11 @@ def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     for places, is_there in (find_edges(graph, tails, heads), find_edges(graph, heads, tails)):
         is_kept[places[is_there]] = False
     return subgraph(graph, is_kept)
+
+
+def without_bridges(graph: Graph) -> Graph:
+    """Return the graph as it was before its components were joined."""
+    return graph if graph.bridges is None else without_edges(graph, *graph.bridges.T)
 
 
 def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:

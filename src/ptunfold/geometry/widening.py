@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import measure_graph
+from ptunfold.geometry.graph import measure_graph, without_bridges
 from ptunfold.geometry.neighborhoods import find_members
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
@@ -25,7 +27,6 @@ def widen_graph(
     frames: Frames,
     n_neighbors: int,
     *,
-    bridged: Graph | None = None,
     n_jobs: int | None = None,
     progress: bool = False,
 ) -> Graph:
@@ -42,13 +43,11 @@ def widen_graph(
     points : (n_points, n_features)
         The points.
     graph : Graph
-        The proximity graph.
+        The proximity graph; its bridges lead to no other edges.
     frames : Frames
         The tangent frames.
     n_neighbors : int
         How many neighbours each point is to have, where so many can be reached.
-    bridged : Graph, optional
-        ``graph`` with more edges, which are kept and lead to no others.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
     progress : bool
@@ -72,10 +71,8 @@ def widen_graph(
     points = as_points(points)
     graph = check_graph(graph, len(points))
     frames = check_frames(frames, points.shape, graph)
-    if bridged is not None:
-        bridged = check_graph(bridged, len(points), "bridged")
     check_count("n_neighbors", n_neighbors)
-    places = distinct_places(points)
+    places, within = distinct_places(points), without_bridges(graph)
     firsts = np.flatnonzero(places == np.arange(len(points)))
     n_candidates = min(_CANDIDATES * n_neighbors, len(points) - 1)
     heads = np.empty((len(points), min(n_neighbors, n_candidates)), dtype=np.int32)
@@ -84,7 +81,7 @@ def widen_graph(
 
     def handle(block: slice) -> None:
         nodes = firsts[block]
-        members, _ = find_members(graph, places, nodes, n_candidates)
+        members, _ = find_members(within, places, nodes, n_candidates)
         apart = np.empty((len(nodes), n_candidates))
         for some in cut(len(nodes), n_together):
             offsets = points[members[some, 1:]] - points[nodes[some], None]
@@ -105,11 +102,11 @@ def widen_graph(
     )
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = _pattern(indptr, heads[is_new])
-    kept = graph if bridged is None else bridged
-    old = _pattern(kept.indptr, kept.indices)
+    old = _pattern(graph.indptr, graph.indices)
     new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
     new = _along(points, new, frames, n_jobs)
-    return measure_graph(points, new + new.T + old, n_jobs)
+    wide = measure_graph(points, new + new.T + old, n_jobs)
+    return replace(wide, bridges=graph.bridges)
 
 
 def _along(

@@ -43,6 +43,7 @@ _PARTS = (
     "shortcuts",
 )
 _MAY_LACK = (
+    "graph.bridges",
     "frames.lift",
     "frames.is_one_sided",
     "connection.lengths",
@@ -196,7 +197,7 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
         "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape),
         "landmarks_": check_indices(arrays["model.landmarks_"], "model.landmarks_", n_points),
         "component_labels_": labels,
-        "shortcuts_": geometry.given_shortcuts,
+        "shortcuts_": geometry.input_shortcuts,
     }
     for name in ("component_labels_", "shortcuts_"):
         if not np.array_equal(arrays[f"model.{name}"], found[name]):
@@ -242,6 +243,8 @@ def geometry_to_arrays(geometry: Geometry) -> Arrays:
     for name in ("lift", "is_one_sided"):
         if getattr(geometry.frames, name) is not None:
             arrays[f"frames.{name}"] = getattr(geometry.frames, name)
+    if geometry.graph.bridges is not None:
+        arrays["graph.bridges"] = geometry.graph.bridges
     if geometry.surface is not geometry.points:
         arrays["surface"] = geometry.surface
     if geometry.order is not None:
@@ -256,8 +259,8 @@ def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
         raise ValueError(f"it has no {missing[0]}")
     if unknown := sorted(set(arrays) - names):
         raise ValueError(f"it has {unknown[0]!r:.80}, which is not known")
-    graph = Graph(*(arrays[f"graph.{name}"] for name in ("indptr", "indices", "lengths")))
-    graph = check_graph(graph)
+    indptr, indices, lengths = (arrays[name] for name in _PARTS[:3])
+    graph = check_graph(Graph(indptr, indices, lengths, arrays.get("graph.bridges")))
     frames = Frames(
         arrays["frames.vectors"],
         arrays["frames.singular_values"],

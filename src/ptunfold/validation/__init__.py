@@ -23,7 +23,7 @@ from ptunfold.validation.records import (
 from ptunfold.validation.settings import (
     check_landmarks,
     check_n_components,
-    check_settings,
+    check_options,
     check_tangent_sizes,
 )
 from ptunfold.validation.values import (
@@ -80,11 +80,11 @@ __all__ = [
     "check_n_jobs",
     "check_new_points",
     "check_numbers",
+    "check_options",
     "check_parameters",
     "check_places",
     "check_points",
     "check_same_size",
-    "check_settings",
     "check_sources",
     "check_squares",
     "check_tangent_sizes",
