@@ -48,7 +48,7 @@ KINDS = {
     "landmarks apart": (APART, {"landmarks": 20, "disconnected": "separate"}),
     "one sided": (np.array(MOEBIUS), {}),
     "stress": (SHEET, {"mds": "stress"}),
-    "robust": (ROUGH, {"mds": "robust"}),
+    "rough stress": (ROUGH, {"mds": "stress"}),
     "a graph of one's own": (SHEET, {"graph": kneighbors_graph(SHEET, 6, mode="distance")}),
     "stored": (SHEET, {"store": True}),
     "stored apart": (APART, {"store": True, "disconnected": "separate"}),

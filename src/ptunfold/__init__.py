@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ptunfold.distances import geodesic_distances
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmarks import landmark_mds
-    from ptunfold.embedding.variants import stress_mds
+    from ptunfold.embedding.stress import stress_mds
     from ptunfold.estimator import PTU
     from ptunfold.geodesics.distances import graph_distances, transport_distances
     from ptunfold.geodesics.paths import unfold_path
@@ -68,7 +68,7 @@ _PLACES = {
     "distances": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
     "embedding.landmarks": ("landmark_mds",),
-    "embedding.variants": ("stress_mds",),
+    "embedding.stress": ("stress_mds",),
     "estimator": ("PTU",),
     "geodesics.distances": ("graph_distances", "transport_distances"),
     "geodesics.paths": ("unfold_path",),

@@ -121,13 +121,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
-    mds : {"auto", "classical", "stress", "robust"}, default="auto"
+    mds : {"auto", "classical", "stress"}, default="auto"
         How distances become coordinates: by classical scaling, and where its picture is off by
         more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
-        towards the least squares of the differences of distances; by classical scaling alone; by
-        these least squares alone, distances whose two directions disagree counting less; or the
-        same with a share of wrong distances left out of account. The last two are meant for a few
-        thousand points.
+        towards the least squares of the differences of distances; by classical scaling alone; or
+        by these least squares alone, distances whose two directions disagree counting less, which
+        is meant for a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.

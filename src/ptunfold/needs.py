@@ -144,9 +144,9 @@ class Needs:
         has_room = bands <= 0.5 * free and here + bands <= free
         return max(self.laying, here + bands * has_room)
 
-    def variants(self, mds: str) -> float:
-        """All distances in memory, and scaling other than classical."""
-        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5}[mds]
+    def stress(self) -> float:
+        """All distances in memory, and the least stress."""
+        n_arrays = 4 if self.is_arc else 7
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 

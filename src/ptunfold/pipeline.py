@@ -95,7 +95,7 @@ def unfold(
         Where distances are computed and kept; threads by default.
     check : callable, optional
         Looks whether there is room, as `plan_landmarks` returns it.
-    mds : {"auto", "classical", "stress", "robust"}
+    mds : {"auto", "classical", "stress"}
         How distances become coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.

@@ -12,7 +12,7 @@ from ptunfold.geometry.texture import Texture, is_open, settle
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
 from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
-from ptunfold.validation import MDS, VARIANTS, check_choice, check_landmarks
+from ptunfold.validation import MDS, check_choice, check_landmarks
 
 # Called with the points, settled settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.
@@ -80,7 +80,7 @@ def plan_landmarks(
                 "landmarks=None, or no store"
             )
         plan = None
-    if mds in VARIANTS:
+    if mds == "stress":
         if engine != "threads" or is_stored:
             where = "a store" if is_stored else f'engine="{engine}"'
             raise ValueError(
@@ -98,8 +98,8 @@ def plan_landmarks(
     def bytes_for(plan: LandmarkPlan | None, needs: Needs) -> float:
         if plan is not None:
             return needs.landmarks(plan.count, _columns_here(plan, n_points, engine))
-        if mds in VARIANTS:
-            return needs.variants(mds)
+        if mds == "stress":
+            return needs.stress()
         if is_stored:
             return needs.stored()
         if engine == "dask":
@@ -187,7 +187,7 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
             "pass fewer landmarks or neighbours, or fit a part of the points and transform the "
             "rest",
         )
-    if mds in VARIANTS:
+    if mds == "stress":
         return f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     remedy = f"pass landmarks={AUTO_LANDMARKS}"
     return f"the distances between all {n_points} points", remedy

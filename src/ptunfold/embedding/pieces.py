@@ -11,7 +11,7 @@ from numpy.typing import DTypeLike
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
-from ptunfold.embedding.variants import scale_one_way
+from ptunfold.embedding.stress import scale_one_way
 from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
@@ -25,7 +25,6 @@ from ptunfold.types import (
     IntArray,
     LandmarkPlan,
 )
-from ptunfold.validation import VARIANTS
 
 
 def embed_by_all_distances(
@@ -39,7 +38,7 @@ def embed_by_all_distances(
     n_jobs: int | None,
     progress: bool,
 ) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling or a variant.
+    """Embed one component: all squared distances, then classical scaling or stress.
 
     Parameters
     ----------
@@ -51,15 +50,15 @@ def embed_by_all_distances(
         The number of output coordinates.
     engine : Engine
         Where the work is done.
-    mds : {"auto", "classical", "stress", "robust"}
+    mds : {"auto", "classical", "stress"}
         How distances become coordinates; "auto" relaxes what classical scaling folds.
     dtype, n_jobs, progress
         As in :func:`ptunfold.transport_distances`.
     """
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
-    if mds in VARIANTS and len(nodes) > n_components + 1:
+    if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, is_one_way=True, **how)
-        return scale_one_way(one_way, n_components, mds, progress)
+        return scale_one_way(one_way, n_components, progress)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
