@@ -18,6 +18,7 @@ from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from ptunfold import (
     PTU,
+    Extrapolation,
     build_graph,
     connect,
     estimate_frames,
@@ -108,6 +109,20 @@ def test_works_in_a_grid_search():
     )
     search.fit(data.points, data.coordinates)
     assert search.best_params_ == {"tangent_neighbors": 12}
+
+
+@pytest.mark.parametrize(("library", "kind"), [("pandas", pd.DataFrame), ("polars", pl.DataFrame)])
+def test_set_output_leaves_the_info_alone(sheet, library, kind):
+    model = PTU().set_output(transform=library).fit(sheet.points[:-1])
+    places, info = model.transform(sheet.points, return_info=True)
+    assert isinstance(places, kind)
+    assert list(places.columns) == ["ptu0", "ptu1"]
+    assert isinstance(info, Extrapolation)
+    assert info.distance[-1] > 0
+    np.testing.assert_array_equal(info.distance[:-1], 0)
+    np.testing.assert_array_equal(
+        places, model.set_output(transform="default").transform(sheet.points)
+    )
 
 
 def test_set_output_gives_frames(sheet):

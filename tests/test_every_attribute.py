@@ -48,7 +48,7 @@ KINDS = {
     "landmarks apart": (APART, {"landmarks": 20, "disconnected": "separate"}),
     "one sided": (np.array(MOEBIUS), {}),
     "stress": (SHEET, {"mds": "stress"}),
-    "robust": (ROUGH, {"mds": "robust"}),
+    "rough stress": (ROUGH, {"mds": "stress"}),
     "a graph of one's own": (SHEET, {"graph": kneighbors_graph(SHEET, 6, mode="distance")}),
     "stored": (SHEET, {"store": True}),
     "stored apart": (APART, {"store": True, "disconnected": "separate"}),
@@ -76,10 +76,14 @@ def calls(points, folder):
     return {
         "fit": lambda model: PTU().fit(points),
         "fit_transform": lambda model: PTU().fit_transform(points),
-        "transform": lambda model: model.transform(points),
-        "place": lambda model: model.place(points + 0.01),
-        "inverse_transform": lambda model: model.inverse_transform(places(model)),
-        "place_back": lambda model: model.place_back(places(model)),
+        "transform": lambda model: [
+            model.transform(points),
+            *model.transform(points + 0.01, return_info=True),
+        ],
+        "inverse_transform": lambda model: [
+            model.inverse_transform(places(model)),
+            *model.inverse_transform(places(model), return_info=True),
+        ],
         "path": lambda model: [model.path(0, last), model.path(last, 0), model.path(1, 1)],
         "distances": lambda model: [model.distances(), model.distances([0, last])],
         "scores": lambda model: model.scores(),

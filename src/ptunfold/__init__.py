@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from ptunfold.distances import geodesic_distances
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmarks import landmark_mds
-    from ptunfold.embedding.variants import stress_mds
+    from ptunfold.embedding.stress import stress_mds
     from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
     from ptunfold.geodesics.distances import graph_distances, transport_distances
@@ -25,11 +25,11 @@ if TYPE_CHECKING:
         Connection,
         Dimension,
         Embedding,
+        Extrapolation,
         Frames,
         Graph,
         Orientation,
         Path,
-        Placement,
         Transport,
     )
 
@@ -41,11 +41,11 @@ __all__ = [
     "Dimension",
     "Disk",
     "Embedding",
+    "Extrapolation",
     "Frames",
     "Graph",
     "Orientation",
     "Path",
-    "Placement",
     "Transport",
     "build_graph",
     "classical_mds",
@@ -70,7 +70,7 @@ _PLACES = {
     "distances": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
     "embedding.landmarks": ("landmark_mds",),
-    "embedding.variants": ("stress_mds",),
+    "embedding.stress": ("stress_mds",),
     "engines": ("Disk",),
     "estimator": ("PTU",),
     "geodesics.distances": ("graph_distances", "transport_distances"),
@@ -87,11 +87,11 @@ _PLACES = {
         "Connection",
         "Dimension",
         "Embedding",
+        "Extrapolation",
         "Frames",
         "Graph",
         "Orientation",
         "Path",
-        "Placement",
         "Transport",
     ),
 }

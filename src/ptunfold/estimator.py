@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, Self
+from typing import Any, Literal, Self, overload
 
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
@@ -25,13 +25,13 @@ from ptunfold.planning import plan_landmarks
 from ptunfold.threads import Run
 from ptunfold.types import (
     Connection,
+    Extrapolation,
     FloatArray,
     Frames,
     Geometry,
     Graph,
     Orientation,
     Path,
-    Placement,
     Transport,
 )
 from ptunfold.validation import (
@@ -120,13 +120,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
-    mds : {"auto", "classical", "stress", "robust"}, default="auto"
+    mds : {"auto", "classical", "stress"}, default="auto"
         How distances become coordinates: by classical scaling, and where its picture is off by
         more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
-        towards the least squares of the differences of distances; by classical scaling alone; by
-        these least squares alone, distances whose two directions disagree counting less; or the
-        same with a share of wrong distances left out of account. The last two are meant for a few
-        thousand points.
+        towards the least squares of the differences of distances; by classical scaling alone; or
+        by these least squares alone, distances whose two directions disagree counting less, which
+        is meant for a few thousand points.
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
@@ -346,7 +345,18 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         return self.fit(X, y, graph=graph).embedding_
 
-    def transform(self, X: Any) -> FloatArray:
+    @overload
+    def transform(self, X: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
+
+    @overload
+    def transform(
+        self, X: Any, *, return_info: Literal[True]
+    ) -> tuple[FloatArray, Extrapolation]: ...
+
+    @with_advice("the placement of points", _A_PART)
+    def transform(
+        self, X: Any, *, return_info: bool = False
+    ) -> FloatArray | tuple[FloatArray, Extrapolation]:
         """Place new points in the embedding.
 
         Each point is placed by the fitted points around it, through their tangent frames, and by
@@ -357,37 +367,40 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         X : array-like of shape (n_new, n_features)
             The points.
+        return_info : bool, default=False
+            Tell which points lie far outside the fitted data, where coordinates are an
+            extrapolation; by default a warning tells how many.
 
         Returns
         -------
         embedding : (n_new, n_components)
-            The coordinates. A warning tells how many lie far outside the fitted data, where they
-            are an extrapolation; :meth:`place` tells which.
-        """
-        placement = self.place(X)
-        _warn_of_outside(placement, "points lie", "fitted data", "PTU.place")
-        return placement.coordinates
-
-    @with_advice("the placement of points", _A_PART)
-    def place(self, X: Any) -> Placement:
-        """Place new points in the embedding, and tell how far they lie off the data.
-
-        Parameters
-        ----------
-        X : array-like of shape (n_new, n_features)
-            The points.
-
-        Returns
-        -------
-        placement : Placement
-            Coordinates, distances off the tangent planes, and which points lie far outside the
-            fitted data. Next to a point that was left out of the embedding there are none: NaN.
+            The coordinates; NaN next to a point that was left out of the embedding.
+        info : Extrapolation
+            Distances from the nearest fitted point, and which points are outside; only with
+            ``return_info``.
         """
         check_is_fitted(self)
+        check_flag("return_info", return_info)
         fitted = self._geometry.points if self._points is None else self._points
-        return self._carrier.place(check_new_points(X, self, fitted[0]), self.n_jobs)
+        new = check_new_points(X, self, fitted[0])
+        embedding, info = self._carrier.into_embedding(new, self.n_jobs)
+        if return_info:
+            return embedding, info
+        _warn_of_outside(info, "points lie", "fitted data")
+        return embedding
 
-    def inverse_transform(self, Z: Any) -> FloatArray:
+    @overload
+    def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
+
+    @overload
+    def inverse_transform(
+        self, Z: Any, *, return_info: Literal[True]
+    ) -> tuple[FloatArray, Extrapolation]: ...
+
+    @with_advice("the way back", _A_PART)
+    def inverse_transform(
+        self, Z: Any, *, return_info: bool = False
+    ) -> FloatArray | tuple[FloatArray, Extrapolation]:
         """Bring points of the embedding back into the space of the data.
 
         Fitted points come back to themselves or, with noise, to their surface. In between the
@@ -398,34 +411,25 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         ----------
         Z : array-like of shape (n_places, n_components)
             Points of the embedding.
+        return_info : bool, default=False
+            Tell which places lie far outside the embedded data; by default a warning tells how
+            many.
 
         Returns
         -------
         X : (n_places, n_features)
-            The points. A warning tells how many lie far outside the embedded data;
-            :meth:`place_back` tells which.
-        """
-        placement = self.place_back(Z)
-        _warn_of_outside(placement, "places lie", "embedded data", "PTU.place_back")
-        return placement.coordinates
-
-    @with_advice("the way back", _A_PART)
-    def place_back(self, Z: Any) -> Placement:
-        """Bring points of the embedding back, and tell how far from the embedded data they are.
-
-        Parameters
-        ----------
-        Z : array-like of shape (n_places, n_components)
-            Points of the embedding.
-
-        Returns
-        -------
-        placement : Placement
-            Points of the space of the data, distances from the nearest embedded point, and which
-            lie far outside the embedded data.
+            The points.
+        info : Extrapolation
+            Distances from the nearest embedded point, and which places are outside; only with
+            ``return_info``.
         """
         check_is_fitted(self)
-        return self._carrier.place_back(check_places(Z, self.embedding_), self.n_jobs)
+        check_flag("return_info", return_info)
+        points, info = self._carrier.into_space(check_places(Z, self.embedding_), self.n_jobs)
+        if return_info:
+            return points, info
+        _warn_of_outside(info, "places lie", "embedded data")
+        return points
 
     @property
     def _carrier(self) -> Extension:
@@ -740,10 +744,10 @@ def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
     return plain
 
 
-def _warn_of_outside(placement: Placement, what: str, where: str, method: str) -> None:
-    n_outside = int(np.count_nonzero(placement.is_outside))
+def _warn_of_outside(info: Extrapolation, what: str, where: str) -> None:
+    n_outside = int(np.count_nonzero(info.is_outside))
     if n_outside:
         warn(
-            f"{n_outside} of {len(placement.is_outside)} {what} far outside the {where}, where the "
-            f"result is an extrapolation; {method} tells which",
+            f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
+            "result is an extrapolation; pass return_info=True to see which",
         )

@@ -137,9 +137,9 @@ class Needs:
         """All distances on a device, or where its engine finds room."""
         return max(self.laying, _FIXED + self.geometry)
 
-    def variants(self, mds: str) -> float:
-        """All distances in memory, and scaling other than classical."""
-        n_arrays = {"stress": 4 if self.is_arc else 7, "robust": 6.5}[mds]
+    def stress(self) -> float:
+        """All distances in memory, and the least stress."""
+        n_arrays = 4 if self.is_arc else 7
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 

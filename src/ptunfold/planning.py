@@ -13,7 +13,7 @@ from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
 from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options, Settings
-from ptunfold.validation import MDS, VARIANTS, check_choice, check_landmarks
+from ptunfold.validation import MDS, check_choice, check_landmarks
 
 # Called with the points, settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.
@@ -77,7 +77,7 @@ def plan_landmarks(
                 f'landmarks=None, or engine="{engine.name}"'
             )
         plan = None
-    if mds in VARIANTS:
+    if mds == "stress":
         if engine.name != "threads" or engine.is_stored:
             where = "on disk" if engine.is_stored else f'with engine="{engine.name}"'
             raise ValueError(
@@ -95,7 +95,7 @@ def plan_landmarks(
     def bytes_for(plan: LandmarkPlan | None, needs: Needs) -> float:
         if plan is not None:
             return needs.landmarks(plan.count)
-        return needs.variants(mds) if mds in VARIANTS else engine.bytes_of_all(needs)
+        return needs.stress() if mds == "stress" else engine.bytes_of_all(needs)
 
     def needs_for(
         points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
@@ -167,7 +167,7 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
             "pass fewer landmarks or neighbours, or fit a part of the points and transform the "
             "rest",
         )
-    if mds in VARIANTS:
+    if mds == "stress":
         return f'mds="{mds}" for {n_points} points', 'pass mds="classical"'
     remedy = f"pass landmarks={AUTO_LANDMARKS}"
     return f"the distances between all {n_points} points", remedy

@@ -301,23 +301,20 @@ class Embedding:
 
 
 @dataclass(frozen=True, eq=False)
-class Placement:
-    """New points in the embedding, or points of the embedding back in space.
+class Extrapolation:
+    """How far from the fitted points something lies, in the space where it was given.
 
     Attributes
     ----------
-    coordinates : (n_new, n_components) or (n_new, n_features)
-        Where they are.
-    residual : (n_new,) float64
-        Of a new point: its distance off the tangent planes around it. Of a point of the embedding:
-        its distance from the nearest fitted one there.
+    distance : (n_new,) float64
+        The distance from the nearest fitted point. Noise in directions that were left out of the
+        fit does not count.
     is_outside : (n_new,) bool
-        Farther from the nearest fitted point than three times the mean way from that one to its
-        neighbours; the coordinates are an extrapolation.
+        Whether that is more than three times the mean way from the nearest fitted point to its
+        neighbours, or that point was left out: the result is an extrapolation.
     """
 
-    coordinates: FloatArray
-    residual: FloatArray
+    distance: FloatArray
     is_outside: BoolArray
 
 

@@ -64,8 +64,6 @@ def test_new_points_with_noise(seed, landmarks):
     clean = swiss_roll(2000, seed=seed).points[is_new]
     assert np.sqrt(np.square(back - clean).sum(axis=1).mean()) < noise
     assert np.sqrt(np.square(back - new).sum(axis=1).mean()) < 1.3 * noise
-    residual = model.place(new).residual
-    assert 0.8 * noise < np.sqrt(np.square(residual).mean()) < 1.5 * noise
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
@@ -85,15 +83,15 @@ def test_a_flat_sheet_is_continued_exactly(n_features):
     data = flat_square(700, n_features=n_features)
     model = PTU(landmarks=None).fit(data.points[:600])
     exact = PTU(landmarks=None).fit(data.points)
-    placed = model.place(data.points)
-    inside = ~placed.is_outside
-    assert inside.mean() > 0.99
-    found = np.linalg.norm(placed.coordinates[:, None] - placed.coordinates[None], axis=2)
+    places, info = model.transform(data.points, return_info=True)
+    assert info.is_outside.mean() < 0.01
+    found = np.linalg.norm(places[:, None] - places[None], axis=2)
     np.testing.assert_allclose(found, data.distances(), atol=1e-7)
-    assert placed.residual.max() < 1e-6
-    back = model.inverse_transform(placed.coordinates)
+    nearest, _ = cKDTree(data.points[:600]).query(data.points)
+    np.testing.assert_allclose(info.distance, nearest, atol=1e-6)
+    back = model.inverse_transform(places)
     np.testing.assert_allclose(back, data.points, atol=1e-7)
-    assert exact.embedding_.shape == placed.coordinates.shape
+    assert exact.embedding_.shape == places.shape
 
 
 def test_a_point_does_not_depend_on_its_batch():
@@ -111,31 +109,34 @@ def test_a_point_does_not_depend_on_its_batch():
     )
 
 
-def test_distance_off_the_sheet_and_far_points():
+def test_distances_from_the_data_and_far_points():
     points = flat_square(800).points
     model = PTU().fit(points)
     normal = np.linalg.svd(points - points.mean(axis=0))[2][2]
     above = points[:50] + 0.01 * normal
-    placed = model.place(above)
-    np.testing.assert_allclose(placed.residual, 0.01, rtol=1e-6)
-    np.testing.assert_allclose(placed.coordinates, model.embedding_[:50], atol=1e-9)
-    assert not placed.is_outside.any()
+    places, info = model.transform(above, return_info=True)
+    np.testing.assert_allclose(info.distance, 0.01, rtol=1e-6)
+    np.testing.assert_allclose(places, model.embedding_[:50], atol=1e-9)
+    assert not info.is_outside.any()
     far = points[:50] + 3 * normal
-    assert model.place(far).is_outside.all()
-    with pytest.warns(UserWarning, match="50 of 50 points lie far outside the fitted data"):
-        model.transform(far)
+    places, info = model.transform(far, return_info=True)
+    np.testing.assert_allclose(info.distance, 3, rtol=1e-6)
+    assert info.is_outside.all()
+    with pytest.warns(UserWarning, match=r"50 of 50 points lie far.* pass return_info=True to see"):
+        np.testing.assert_array_equal(model.transform(far), places)
     away = model.embedding_[:7] + 5
-    assert model.place_back(away).is_outside.all()
-    assert (model.place_back(away).residual > 4).all()
-    with pytest.warns(UserWarning, match="7 of 7 places lie far outside the embedded data"):
-        model.inverse_transform(away)
+    back, info = model.inverse_transform(away, return_info=True)
+    np.testing.assert_allclose(info.distance, cKDTree(model.embedding_).query(away)[0])
+    assert info.is_outside.all()
+    with pytest.warns(UserWarning, match=r"7 of 7 places lie far.* pass return_info=True to see"):
+        np.testing.assert_array_equal(model.inverse_transform(away), back)
 
 
 def test_the_inside_of_a_hole_is_outside():
     data = s_with_hole(2000, hole=0.5)
     model = PTU().fit(data.points)
     middle = np.array([[0.0, 1.0, 0.0]])  # of the S and of its hole
-    assert model.place(middle).is_outside.all()
+    assert model.transform(middle, return_info=True)[1].is_outside.all()
 
 
 def test_curved_data_and_other_dimensions():
@@ -163,9 +164,9 @@ def test_left_out_and_separate_components():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.testing.assert_array_equal(model.transform(both), model.embedding_)
-    placed = model.place(both[[0, 550]] + 1e-3)
-    np.testing.assert_array_equal(placed.is_outside, [False, True])
-    np.testing.assert_array_equal(np.isnan(placed.coordinates), [[False] * 2, [True] * 2])
+    places, info = model.transform(both[[0, 550]] + 1e-3, return_info=True)
+    np.testing.assert_array_equal(info.is_outside, [False, True])
+    np.testing.assert_array_equal(np.isnan(places), [[False] * 2, [True] * 2])
     apart = PTU(disconnected="separate").fit(both)
     np.testing.assert_array_equal(apart.transform(both), apart.embedding_)
     np.testing.assert_allclose(apart.transform(both + 1e-6) - apart.embedding_, 0, atol=1e-4)
@@ -219,8 +220,8 @@ def test_a_sheet_over_itself_is_not_averaged():
     points /= np.linalg.norm(points, axis=1, keepdims=True)
     model = PTU().fit(points)
     between = 0.5 * (model.embedding_[:-1] + model.embedding_[1:])
-    back = model.place_back(between)
-    lengths = np.linalg.norm(back.coordinates[~back.is_outside], axis=1)
+    back, info = model.inverse_transform(between, return_info=True)
+    lengths = np.linalg.norm(back[~info.is_outside], axis=1)
     assert np.median(np.abs(lengths - 1)) < 0.05
 
 
@@ -231,13 +232,13 @@ def test_copies_speak_with_one_voice():
     for n_copies in (1, 4):
         points = np.concatenate((sheet, *[sheet[:100]] * n_copies))
         model = PTU().fit(points)
-        placed = model.place(new)
-        moved = np.linalg.norm(placed.coordinates - model.embedding_[:100], axis=1)
+        places, info = model.transform(new, return_info=True)
+        moved = np.linalg.norm(places - model.embedding_[:100], axis=1)
         np.testing.assert_allclose(moved, 0.005, rtol=1e-6)
-        assert not placed.is_outside.any()
-        back = model.place_back(placed.coordinates)
-        np.testing.assert_allclose(back.coordinates, new, atol=1e-8)
-        assert not back.is_outside.any()
+        assert not info.is_outside.any()
+        back, info = model.inverse_transform(places, return_info=True)
+        np.testing.assert_allclose(back, new, atol=1e-8)
+        assert not info.is_outside.any()
         np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-12)
 
 
@@ -248,24 +249,26 @@ def test_bridges_do_not_reach_out():
         model = PTU().fit(points)
     bridge = model.graph_.lengths.argmax()
     ends = points[[model.graph_.tails[bridge], model.graph_.indices[bridge]]]
-    assert model.place(ends.mean(axis=0, keepdims=True)).is_outside.all()
+    middle = ends.mean(axis=0, keepdims=True)
+    assert model.transform(middle, return_info=True)[1].is_outside.all()
 
 
 def test_isolated_points_and_points_off_the_span():
     sheet = s_with_hole(300).points
     points = np.concatenate((sheet, [[30.0, 0, 0], [40.0, 0, 0]]))
     model = PTU(graph="radius", radius=0.9, disconnected="separate").fit(points)
-    placed = model.place([[30.01, 0, 0]])
-    assert np.isfinite(placed.coordinates).all()
-    assert placed.is_outside.all()
-    assert np.isfinite(model.place_back(model.embedding_[-1:] + 0.01).coordinates).all()
+    places, info = model.transform([[30.01, 0, 0]], return_info=True)
+    assert np.isfinite(places).all()
+    assert info.is_outside.all()
+    back, _ = model.inverse_transform(model.embedding_[-1:] + 0.01, return_info=True)
+    assert np.isfinite(back).all()
     wide = flat_square(100, n_features=150).points
     model = PTU().fit(wide)
     away = np.linalg.svd(wide - wide.mean(axis=0))[2][-1]
-    placed = model.place(wide[:5] + 10 * away)
-    np.testing.assert_allclose(placed.residual, 10, rtol=1e-6)
-    assert placed.is_outside.all()
-    assert not model.place(wide).is_outside.any()
+    _, info = model.transform(wide[:5] + 10 * away, return_info=True)
+    np.testing.assert_allclose(info.distance, 10, rtol=1e-6)
+    assert info.is_outside.all()
+    assert not model.transform(wide, return_info=True)[1].is_outside.any()
 
 
 def test_features_beyond_points_in_an_order_of_its_own(monkeypatch):

@@ -204,7 +204,8 @@ def use(model: PTU) -> None:
     )
     n_points = len(labels)
     _finite(model.transform(given[is_in][:3]))
-    _finite(model.place(given[:3] + given.std(dtype=np.float64) / 7).residual)
+    near = given[:3] + given.std(dtype=np.float64) / 7
+    _finite(model.transform(near, return_info=True)[1].distance)
     _finite(model.inverse_transform(model.embedding_[is_in][:3]))
     rows, whole = model.distances([0, n_points - 1]), model.distances()
     if is_one:

@@ -118,13 +118,13 @@ def test_new_points_and_back(n_features, tmp_path):
     model = PTU(landmarks=60).fit(points[:700])
     assert model.frames_.vectors.shape == (700, 3, 2)
     np.testing.assert_allclose(model.transform(points[:700]), model.embedding_, atol=1e-6)
-    placed = model.place(points[700:])
-    assert not placed.is_outside.any()
+    places, info = model.transform(points[700:], return_info=True)
+    assert not info.is_outside.any()
     exact = data.distances(np.arange(0, 700, 70))[:, 700:]
-    ways = np.linalg.norm(model.embedding_[::70, None] - placed.coordinates, axis=2)
+    ways = np.linalg.norm(model.embedding_[::70, None] - places, axis=2)
     assert np.median(np.abs(ways - exact) / exact) < 0.05
     off = points[700:] + 20 * np.random.default_rng(1).standard_normal((100, n_features))
-    assert model.place(off).is_outside.all()
+    assert model.transform(off, return_info=True)[1].is_outside.all()
     # Back into the space that they came from, nearer to the truth than they were.
     back = model.inverse_transform(model.embedding_)
     assert back.shape == (700, n_features)
@@ -132,7 +132,7 @@ def test_new_points_and_back(n_features, tmp_path):
     assert np.linalg.norm(back - truth) < 0.5 * np.linalg.norm(points[:700] - truth)
     model.save(tmp_path / "model")
     again = PTU.load(tmp_path / "model")
-    np.testing.assert_array_equal(again.transform(points[700:]), placed.coordinates)
+    np.testing.assert_array_equal(again.transform(points[700:]), places)
 
 
 def test_only_where_it_is_left_to_the_data():

@@ -85,7 +85,7 @@ def embed(
         str, typer.Option(help="A number, a fraction, or none for all distances.")
     ] = "auto",
     landmark_selection: Annotated[str, typer.Option(help="maxmin or random.")] = "maxmin",
-    mds: Annotated[str, typer.Option(help="auto, classical, stress or robust.")] = "auto",
+    mds: Annotated[str, typer.Option(help="auto, classical or stress.")] = "auto",
     disconnected: Annotated[
         str, typer.Option(help="bridge, error, largest or separate.")
     ] = "bridge",

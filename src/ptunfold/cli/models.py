@@ -52,9 +52,10 @@ def transform(
         found = points_of(source, table, chosen, missing)
         check_width(fitted, found)
         fitted.__dict__.pop("feature_names_in_", None)  # an array has none; they are in order now
-        placed = fitted.place(found.points.astype(fitted.embedding_.dtype))
-        write_places(outputs, output, found.table, placed.coordinates)
-        _say_placed(as_json, output, placed)
+        points = found.points.astype(fitted.embedding_.dtype)
+        places, info = fitted.transform(points, return_info=True)
+        write_places(outputs, output, found.table, places)
+        _say_placed(as_json, output, info)
 
 
 @command
@@ -84,10 +85,11 @@ def inverse(
         if chosen is None and set(own) <= set(table.names):
             chosen = own
         found = points_of(source, table, chosen, Missing.error)
-        placed = fitted.place_back(found.points.astype(fitted.embedding_.dtype))
+        places = found.points.astype(fitted.embedding_.dtype)
+        points, info = fitted.inverse_transform(places, return_info=True)
         names = names_of(fitted) or [f"x{place}" for place in range(fitted.n_features_in_)]
-        write_places(outputs, output, found.table, placed.coordinates, names, "X_back")
-        _say_placed(as_json, output, placed)
+        write_places(outputs, output, found.table, points, names, "X_back")
+        _say_placed(as_json, output, info)
 
 
 @command
@@ -132,13 +134,13 @@ def info(
     tell("\n".join(f"{name:12} {value}" for name, value in said.items()))
 
 
-def _say_placed(as_json: bool, output: Path, placed: Any) -> None:
+def _say_placed(as_json: bool, output: Path, info: Any) -> None:
     from ptunfold.io.tables import STREAM
 
-    n_outside = int(placed.is_outside.sum())
-    said = f"{len(placed.residual)} points: {output}"
+    n_points, n_outside = len(info.is_outside), int(info.is_outside.sum())
+    said = f"{n_points} points: {output}"
     if as_json:
-        numbers = {"output": str(output), "points": len(placed.residual), "outside": n_outside}
+        numbers = {"output": str(output), "points": n_points, "outside": n_outside}
         said = json.dumps(numbers)
     elif n_outside:
         note(f"{n_outside} of the points lie far outside the data")

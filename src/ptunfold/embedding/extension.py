@@ -13,7 +13,7 @@ from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import into_span, out_of_span
 from ptunfold.kernels.extension import blend, local_moments
 from ptunfold.threads import cut, effective_n_jobs, run_blocks
-from ptunfold.types import FloatArray, Geometry, IntArray, Placement, kernel_ready
+from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
 _QUERIES_TOGETHER = 4096
 _POINTS_TOGETHER = 1 << 16
@@ -103,26 +103,27 @@ class Extension:
         if given is not None and geometry.points.shape[1] < min(given.shape):
             self.usual_off_span = float(into_span(given, self.points, given)[1].max())
 
-    def place(self, new: FloatArray, n_jobs: int | None = None) -> Placement:
+    def into_embedding(
+        self, new: FloatArray, n_jobs: int | None = None
+    ) -> tuple[FloatArray, Extrapolation]:
         """Place new points (n_new, n_features) in the embedding."""
         off_span: FloatArray = np.zeros(len(new))
         queries: FloatArray = new.astype(np.float64)
         if self.given is not None:
             queries, off_span = into_span(self.given, self.points, queries)
         nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
-        coordinates, gaps, off = self._blend(
+        coordinates, gaps = self._blend(
             nearest, queries, self.points, self.frames, self.maps, self.coordinates, n_jobs
         )
         way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
         is_far = way > _FAR * self.reach_in_space[nearest]
         is_fitted = way <= self._rounding
-        return Placement(
-            coordinates.astype(self.points.dtype),
-            np.hypot(off, off_span),
-            (is_far & ~is_fitted) | ~self.is_embedded[nearest],
-        )
+        is_outside = (is_far & ~is_fitted) | ~self.is_embedded[nearest]
+        return coordinates.astype(self.points.dtype), Extrapolation(way, is_outside)
 
-    def place_back(self, places: FloatArray, n_jobs: int | None = None) -> Placement:
+    def into_space(
+        self, places: FloatArray, n_jobs: int | None = None
+    ) -> tuple[FloatArray, Extrapolation]:
         """Bring points of the embedding (n_places, n_components) back into space."""
         queries = places.astype(np.float64)
         ways, found = query_tree(self.around.tree, queries, 1, n_jobs)
@@ -134,7 +135,7 @@ class Extension:
             own = 1 - (np.minimum(gaps, reach) / reach)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth
         else:
-            points, gaps, _ = self._blend(
+            points, gaps = self._blend(
                 nearest,
                 queries,
                 self.coordinates,
@@ -146,7 +147,7 @@ class Extension:
         if self.given is not None:
             points = out_of_span(self.given, self.points, points)
         is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
-        return Placement(points.astype(self.points.dtype), gaps, is_far)
+        return points.astype(self.points.dtype), Extrapolation(gaps, is_far)
 
     @cached_property
     def n_around(self) -> int:
@@ -187,7 +188,6 @@ class Extension:
                 self.surface[used],
                 results[row : row + 1],
                 unused,
-                unused.copy(),
             )
         return results
 
@@ -214,9 +214,9 @@ class Extension:
         outer: FloatArray,
         others: FloatArray,
         n_jobs: int | None,
-    ) -> tuple[FloatArray, FloatArray, FloatArray]:
+    ) -> tuple[FloatArray, FloatArray]:
         results = np.empty((len(queries), others.shape[1]))
-        gaps, off = np.empty(len(queries)), np.empty(len(queries))
+        gaps = np.empty(len(queries))
 
         def handle(block: slice) -> None:
             blend(
@@ -230,11 +230,10 @@ class Extension:
                 others,
                 results[block],
                 gaps[block],
-                off[block],
             )
 
         run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), n_jobs=n_jobs)
-        return results, gaps, off
+        return results, gaps
 
     def _fit_maps(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
         """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).

@@ -10,7 +10,7 @@ from numpy.typing import DTypeLike
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmarks import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
-from ptunfold.embedding.variants import scale_one_way
+from ptunfold.embedding.stress import scale_one_way
 from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
@@ -25,7 +25,6 @@ from ptunfold.types import (
     IntArray,
     LandmarkPlan,
 )
-from ptunfold.validation import VARIANTS
 
 
 def embed_component(
@@ -80,7 +79,7 @@ def embed_by_all_distances(
     mds: str,
     dtype: DTypeLike,
 ) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling or a variant.
+    """Embed one component: all squared distances, then classical scaling or stress.
 
     Parameters
     ----------
@@ -91,9 +90,9 @@ def embed_by_all_distances(
     dtype : dtype
         Of distances and coordinates.
     """
-    if mds in VARIANTS and len(nodes) > n_components + 1:
+    if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
-        return scale_one_way(one_way, n_components, mds, run.progress)
+        return scale_one_way(one_way, n_components, run.progress)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)

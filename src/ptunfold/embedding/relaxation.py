@@ -6,7 +6,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ptunfold.embedding.landmarks import along_principal_axes
-from ptunfold.embedding.variants import majorize, off_zero
+from ptunfold.embedding.stress import majorize, off_zero
 from ptunfold.kernels.placing import pull_into_place
 from ptunfold.threads import cut, run_blocks
 from ptunfold.types import FloatArray, IntArray

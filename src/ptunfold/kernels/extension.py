@@ -33,7 +33,7 @@ def local_moments(indptr, indices, steps, coordinates, moments, products):
 
 
 @compiled()
-def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps, off):
+def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps):
     """Predict for each query what ``others`` would be there, from the nodes around it.
 
     A node predicts ``others[node] + outer[node] @ t`` with ``t = inner[node].T @ (query -
@@ -43,8 +43,7 @@ def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, resu
 
     ``anchors`` (n, A) and ``queries`` (q, A) are in one space, ``others`` (n, B) in the other,
     ``inner`` is (n, A, d), ``outer`` (n, B, d), ``nearest`` (q,). ``results`` (q, B) get the
-    predictions, ``gaps`` (q,) the distance to the nearest node, ``off`` (q,) the length of what
-    ``t`` does not see, blended likewise.
+    predictions, ``gaps`` (q,) the distance to the nearest node.
     """
     n_query, dim = inner.shape[1:]
     n_result = others.shape[1]
@@ -61,7 +60,6 @@ def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, resu
             farthest = max(farthest, np.sqrt(square))
             if index < start:
                 gaps[query] = np.sqrt(square)
-        off[query] = 0.0
         for row in range(n_result):
             results[query, row] = others[middle, row] if gaps[query] == 0.0 else 0.0
         if gaps[query] == 0.0:
@@ -81,14 +79,10 @@ def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, resu
             # A little beyond the farthest, so that a node without neighbours counts too.
             weight = (1.001 * farthest - distance) ** 2 / max(distance, 1e-12 * farthest)
             total += weight
-            for column in range(dim):
-                square -= tangent[column] * tangent[column]
-            off[query] += weight * np.sqrt(max(square, 0.0))
             for row in range(n_result):
                 value = np.float64(others[node, row])
                 for column in range(dim):
                     value += outer[node, row, column] * tangent[column]
                 results[query, row] += weight * value
-        off[query] /= total
         for row in range(n_result):
             results[query, row] /= total

@@ -1,4 +1,4 @@
-"""Stress and robust scaling."""
+"""Scaling by the least stress."""
 
 import numpy as np
 import pytest
@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, classical_mds, stress_mds
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
-from ptunfold.embedding import variants
+from ptunfold.embedding import stress as module
 
 
 def error(found, exact):
@@ -25,35 +25,14 @@ def places():
     return np.random.default_rng(0).random((150, 2)) * [3, 1]
 
 
-@pytest.mark.parametrize("is_robust", [False, True])
 @pytest.mark.parametrize("has_weights", [False, True])
-def test_exact_distances_give_exact_points(places, is_robust, has_weights):
+def test_exact_distances_give_exact_points(places, has_weights):
     weights = np.random.default_rng(1).uniform(0.5, 2, (150, 150)) if has_weights else None
     weights = None if weights is None else weights + weights.T
-    found = stress_mds(cdist(places, places), weights=weights, is_robust=is_robust)
+    found = stress_mds(cdist(places, places), weights=weights)
     assert error(found.coordinates, places) < 1e-9
     centred = places - places.mean(axis=0)
     np.testing.assert_allclose(found.eigenvalues, np.linalg.svd(centred)[1] ** 2, rtol=1e-9)
-
-
-@pytest.mark.parametrize("seed", range(3))
-def test_a_tenth_of_wrong_distances(places, seed):
-    rng = np.random.default_rng(seed)
-    distances = cdist(places, places)
-    wrong = np.triu(rng.random((150, 150)) < 0.1, 1)
-    distances[wrong] *= rng.uniform(0.2, 3, wrong.sum())
-    distances = np.triu(distances) + np.triu(distances, 1).T
-    plain = error(classical_mds(distances).coordinates, places)
-    robust = error(stress_mds(distances, is_robust=True).coordinates, places)
-    assert plain > 0.05
-    assert robust < 0.1 * plain
-
-
-def test_far_is_three_standard_deviations():
-    off = np.random.default_rng(0).standard_normal(10_000)
-    off[:3] = 2.7, 3.5, -3.5
-    np.testing.assert_array_equal(variants._leave_out(off)[:3], [2.7, 0, 0])
-    np.testing.assert_allclose(variants._clip(off)[:3], [1, 1, -1], rtol=0.05)
 
 
 def test_stress_is_at_a_minimum(places):
@@ -84,11 +63,10 @@ def test_distances_of_little_weight_say_little(places):
     )
 
 
-@pytest.mark.parametrize("mds", ["stress", "robust"])
-def test_models(mds):
+def test_models():
     for data in (flat_square(200), s_with_hole(600)):
         exact = data.coordinates
-        model = PTU(mds=mds).fit(data.points)
+        model = PTU(mds="stress").fit(data.points)
         assert error(model.embedding_, exact) < 0.02
         assert model.embedding_.shape == exact.shape
 
@@ -100,7 +78,7 @@ def test_disagreement_lowers_the_weight(monkeypatch):
         seen.append((distances, weights))
         return stress_mds(distances, n_components, weights=weights, **rest)
 
-    monkeypatch.setattr(variants, "stress_mds", spy)
+    monkeypatch.setattr(module, "stress_mds", spy)
     points = swiss_roll(400, noise=0.005).points
     PTU(mds="stress", step="chord", denoise=0).fit(points)
     PTU(mds="stress", step="arc", denoise=0, coherence=1).fit(points)
@@ -129,17 +107,16 @@ def test_what_is_refused(places):
 
 def test_few_and_repeated_points():
     points = np.repeat(np.random.default_rng(0).random((6, 3)), 3, axis=0)
-    for mds in ("stress", "robust"):
-        model = PTU(mds=mds, n_neighbors=5).fit(points)
-        assert np.isfinite(model.embedding_).all()
+    model = PTU(mds="stress", n_neighbors=5).fit(points)
+    assert np.isfinite(model.embedding_).all()
 
 
 def test_memory_is_asked_for(monkeypatch):
     monkeypatch.setattr("ptunfold.planning.free_bytes", lambda: 10**6)
     with pytest.raises(
-        MemoryError, match=r'mds="robust" for 200 points need.*pass mds="classical"'
+        MemoryError, match=r'mds="stress" for 200 points need.*pass mds="classical"'
     ):
-        PTU(mds="robust").fit(flat_square(200).points)
+        PTU(mds="stress").fit(flat_square(200).points)
 
 
 def test_types_of_numbers(places):
@@ -159,11 +136,10 @@ def test_more_coordinates_than_the_points_fill():
 
 
 @pytest.mark.filterwarnings("ignore:the tangent planes explain")
-@pytest.mark.parametrize("mds", ["stress", "robust"])
-def test_small_components(mds):
+def test_small_components():
     rng = np.random.default_rng(0)
     parts = [rng.random((n, 3)) + [20 * n, 0, 0] for n in (1, 2, 3, 4, 40)]
-    model = PTU(mds=mds, disconnected="separate", graph="radius", radius=3).fit(
+    model = PTU(mds="stress", disconnected="separate", graph="radius", radius=3).fit(
         np.concatenate(parts)
     )
     assert np.isfinite(model.embedding_).all()

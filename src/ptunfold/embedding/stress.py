@@ -1,4 +1,4 @@
-"""Multidimensional scaling where classical scaling is not what is wanted."""
+"""Scaling that compares distances, where classical scaling compares inner products."""
 
 from __future__ import annotations
 
@@ -18,9 +18,6 @@ from ptunfold.validation import check_n_components
 
 _MOST_ROUNDS = 500
 _SETTLED = 1e-6  # of the size of the embedding, for a round
-_FAR = 3.0  # standard deviations
-_TRIANGLES = 50  # looked at for each distance
-_WRONG = 0.2  # the share of them that wrong distances may spoil
 
 
 def stress_mds(
@@ -28,7 +25,6 @@ def stress_mds(
     n_components: int = 2,
     *,
     weights: FloatArray | None = None,
-    is_robust: bool = False,
     progress: bool = False,
 ) -> Embedding:
     """Find coordinates whose distances differ least from the given ones, by majorisation (SMACOF).
@@ -45,9 +41,6 @@ def stress_mds(
         The number of coordinates.
     weights : (n_points, n_points), optional
         How much each distance counts; not negative. Equal by default.
-    is_robust : bool
-        Leave distances out of account, round by round, that are more than three standard
-        deviations off.
     progress : bool
         Show a progress bar.
 
@@ -58,27 +51,28 @@ def stress_mds(
 
     Examples
     --------
-    One distance is wrong:
+    One distance is wrong, and known to be:
 
     >>> import numpy as np
     >>> from scipy.spatial.distance import cdist
     >>> from ptunfold import classical_mds, stress_mds
     >>> points = np.random.default_rng(0).random((100, 2))
     >>> distances = cdist(points, points)
+    >>> weights = np.ones((100, 100))
     >>> distances[0, 1] = distances[1, 0] = 3
-    >>> for embedding in (classical_mds(distances), stress_mds(distances, is_robust=True)):
+    >>> weights[0, 1] = weights[1, 0] = 1e-6
+    >>> for embedding in (classical_mds(distances), stress_mds(distances, weights=weights)):
     ...     found = cdist(embedding.coordinates, embedding.coordinates)
     ...     print(np.abs(found - cdist(points, points)).max().round(3))
     0.726
-    0.022
+    0.0
     """
     distances = as_distances(distances, n_components)
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
-    places = _start(_within_triangles(exact) if is_robust else exact, n_components)
+    places = _start(exact, n_components)
     with stage("embedding", None, "passes", progress) as bar:
-        for trim in (_clip, _leave_out) if is_robust else (None,):
-            places = majorize(exact, places, weights, solve, trim, bar.update)
+        places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
     coordinates = svd_flip(left, None)[0] * values
     return Embedding(coordinates.astype(distances.dtype, copy=False), values**2)
@@ -89,7 +83,6 @@ def majorize(
     places: FloatArray,
     weights: FloatArray | None = None,
     solve: Callable[[FloatArray], FloatArray] | None = None,
-    trim: Callable[[FloatArray], FloatArray] | None = None,
     tell: Callable[[int], object] = lambda _: None,
     *,
     settled: float = _SETTLED,
@@ -106,8 +99,6 @@ def majorize(
         How much each distance counts.
     solve : callable, optional
         Turns pulls into places; belongs to ``weights``.
-    trim : callable, optional
-        Makes little of differences that are too large.
     tell : callable
         Told of every round.
     settled : float
@@ -117,8 +108,7 @@ def majorize(
     size, ahead, speed = np.linalg.norm(places), places, 1.0
     for _ in range(_MOST_ROUNDS):
         found = cdist(ahead, ahead)
-        wanted = exact if trim is None else found + trim(exact - found)
-        ratios = np.divide(wanted, found, out=np.zeros_like(found), where=found > 0)
+        ratios = np.divide(exact, found, out=np.zeros_like(found), where=found > 0)
         if weights is not None:
             ratios *= weights
         moved = solve(ratios.sum(axis=1)[:, None] * ahead - ratios @ ahead)
@@ -139,17 +129,6 @@ def majorize(
     return places
 
 
-def _clip(off: FloatArray) -> FloatArray:
-    """Cut differences off at a standard deviation, so that all but the far ones set the places."""
-    largest = 1.4826 * np.median(np.abs(off))
-    return np.clip(off, -largest, largest)
-
-
-def _leave_out(off: FloatArray) -> FloatArray:
-    """Leave out differences of more than a few standard deviations."""
-    return np.where(np.abs(off) > _FAR * 1.4826 * np.median(np.abs(off)), 0, off)
-
-
 def _start(exact: FloatArray, n_components: int) -> FloatArray:
     """Start from classical scaling; dimensions that it does not see start a little off zero."""
     with warnings.catch_warnings():
@@ -165,20 +144,6 @@ def off_zero(places: FloatArray) -> FloatArray:
     places = np.array(places)
     places[:, is_flat] = spread * noise
     return places
-
-
-def _within_triangles(exact: FloatArray) -> FloatArray:
-    """Bring distances that break most triangles they are a side of to where they break few."""
-    n_points = len(exact)
-    sample = np.random.default_rng(0).choice(n_points, min(_TRIANGLES, n_points), replace=False)
-    repaired = np.empty_like(exact)
-    for row in range(n_points):
-        one, other = exact[row, sample, None], exact[sample]
-        shortest = np.quantile(np.abs(one - other), 1 - _WRONG, axis=0)
-        longest = np.quantile(one + other, _WRONG, axis=0)
-        repaired[row] = np.clip(exact[row], np.minimum(shortest, longest), longest)
-    np.fill_diagonal(repaired, 0)
-    return 0.5 * (repaired + repaired.T)
 
 
 def _mean_pull(pull: FloatArray) -> FloatArray:
@@ -205,8 +170,10 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
     return lambda pull: cho_solve(factor, pull)
 
 
-def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bool) -> Embedding:
+def scale_one_way(one_way: FloatArray, n_components: int, progress: bool) -> Embedding:
     """Embed by distances of which each stands for one direction.
+
+    They count the less the more the two directions disagree.
 
     Parameters
     ----------
@@ -214,16 +181,11 @@ def scale_one_way(one_way: FloatArray, n_components: int, mds: str, progress: bo
         The estimates from each point to each.
     n_components : int
         The number of coordinates.
-    mds : {"stress", "robust"}
-        Which variant. With "stress" distances count the less the more the two directions disagree.
     progress : bool
         Show a progress bar.
     """
     check_n_components(n_components, len(one_way))
-    weights = _trust_in(one_way) if mds == "stress" else None
-    return stress_mds(
-        one_way, n_components, weights=weights, is_robust=mds == "robust", progress=progress
-    )
+    return stress_mds(one_way, n_components, weights=_trust_in(one_way), progress=progress)
 
 
 def _trust_in(one_way: FloatArray) -> FloatArray | None:
