@@ -16,7 +16,7 @@ from sklearn.preprocessing import StandardScaler
 from ptunfold import PTU, build_graph, pipeline
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
 from ptunfold.embedding import extension
-from ptunfold.geometry.span import into_span
+from ptunfold.geometry.span import Span
 
 
 def split(data, seed=0):
@@ -110,6 +110,27 @@ def test_a_point_does_not_depend_on_its_batch():
     )
 
 
+@pytest.mark.filterwarnings("ignore::UserWarning")
+@pytest.mark.parametrize("dtype", [np.float64, np.float32])
+@pytest.mark.parametrize(("n_points", "n_features"), [(60, 200), (300, 20), (300, 3)])
+def test_bits_do_not_depend_on_the_batch(n_points, n_features, dtype):
+    # With more features than points, with noise in most directions, and with neither.
+    rng = np.random.default_rng(0)
+    sheet = rng.standard_normal((n_points, 2)) @ rng.standard_normal((2, n_features))
+    noise = 0.01 * rng.standard_normal(sheet.shape)
+    model = PTU().fit((sheet + noise).astype(dtype))
+    new = (sheet - noise).astype(dtype)
+    placed, back = model.transform(new), model.inverse_transform(model.embedding_ + 0.01)
+    for size in (1, 7, 64):
+        parts = [slice(start, start + size) for start in range(0, n_points, size)]
+        found = np.concatenate([model.transform(new[part]) for part in parts])
+        np.testing.assert_array_equal(found, placed)
+        found = np.concatenate(
+            [model.inverse_transform(model.embedding_[part] + 0.01) for part in parts]
+        )
+        np.testing.assert_array_equal(found, back)
+
+
 def test_distance_off_the_sheet_and_far_points():
     points = flat_square(800).points
     model = PTU().fit(points)
@@ -200,7 +221,7 @@ def test_the_way_back_does_not_carry_noise_on(make, seed):
     if model._points is None:
         np.testing.assert_array_equal(back, surface)
     else:  # in fewer coordinates, because the spectrum shows the noise
-        found, _ = into_span(model._points, model._as_given.points, back)
+        found, _ = Span(model._points, model._as_given.points).into(back)
         np.testing.assert_allclose(found, surface, atol=1e-9)
     nudged = model.inverse_transform(model.embedding_ + 1e-9)
     np.testing.assert_allclose(nudged, back, atol=1e-4)
