@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from dataclasses import replace
+from functools import partial
 from typing import Any, Self
 
 import numpy as np
@@ -20,6 +21,7 @@ from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
 from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
+from ptunfold.lazy import check_container, is_lazy, place_lazily
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
@@ -372,7 +374,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            The points.
+            The points. An array or a data frame of Dask stays lazy: so is the result, and its
+            blocks are placed where they are computed.
 
         Returns
         -------
@@ -380,6 +383,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The coordinates. A warning tells how many lie far outside the fitted data, where they
             are an extrapolation; :meth:`place` tells which.
         """
+        if is_lazy(X):
+            check_container(self)
+            return self._place_lazily(X, "PTU.place").coordinates
         placement = self.place(X)
         _warn_of_outside(placement, "points lie", "fitted data", "PTU.place")
         return placement.coordinates
@@ -399,9 +405,19 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Coordinates, distances off the tangent planes, and which points lie far outside the
             fitted data. Next to a point that was left out of the embedding there are none: NaN.
         """
+        if is_lazy(X):
+            return self._place_lazily(X)
         check_is_fitted(self)
+        return self._carrier.place(self._check_new(X), self.n_jobs)
+
+    def _place_lazily(self, X: Any, remedy: str = "") -> Placement:
+        check_is_fitted(self)
+        names = [str(name) for name in self.get_feature_names_out()]
+        return place_lazily(self, X, "place", names, self._check_new, remedy)
+
+    def _check_new(self, X: Any) -> FloatArray:
         fitted = self._geometry.points if self._points is None else self._points
-        return self._carrier.place(check_new_points(X, self, fitted[0]), self.n_jobs)
+        return check_new_points(X, self, fitted[0])
 
     def inverse_transform(self, Z: Any) -> FloatArray:
         """Bring points of the embedding back into the space of the data.
@@ -413,7 +429,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         Z : array-like of shape (n_places, n_components)
-            Points of the embedding.
+            Points of the embedding; of Dask as in :meth:`transform`.
 
         Returns
         -------
@@ -421,6 +437,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             The points. A warning tells how many lie far outside the embedded data;
             :meth:`place_back` tells which.
         """
+        if is_lazy(Z):
+            return self._place_back_lazily(Z, "PTU.place_back").coordinates
         placement = self.place_back(Z)
         _warn_of_outside(placement, "places lie", "embedded data", "PTU.place_back")
         return placement.coordinates
@@ -440,8 +458,17 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Points of the space of the data, distances from the nearest embedded point, and which
             lie far outside the embedded data.
         """
+        if is_lazy(Z):
+            return self._place_back_lazily(Z)
         check_is_fitted(self)
         return self._carrier.place_back(check_places(Z, self.embedding_), self.n_jobs)
+
+    def _place_back_lazily(self, Z: Any, remedy: str = "") -> Placement:
+        check_is_fitted(self)
+        unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+        names = [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
+        check = partial(check_places, embedding=self.embedding_)
+        return place_lazily(self, Z, "place_back", names, check, remedy)
 
     @property
     def _carrier(self) -> Extension:
