@@ -173,7 +173,7 @@ def measure(case):
     if client is not None:  # its rows are files that are mapped, and given back when asked for
         peak = sampler.most - held
     told |= {"peak": peak, "stage": where, "peaks": peaks, "texture": model.texture_}
-    told["degree"] = model._geometry.graph.n_edges / len(points)
+    told["degree"] = model._fitted.geometry.graph.n_edges / len(points)
     print(json.dumps(told))
     sys.stdout.flush()
     if client is not None:

@@ -7,7 +7,16 @@ from ptunfold import PTU, build_graph, estimate_frames, geodesic_distances
 from ptunfold.datasets import swiss_roll
 from ptunfold.embedding import extension, landmarks, regression, relaxation
 from ptunfold.geodesics import squares
-from ptunfold.geometry import bundles, connection, creases, frames, neighbors, shortcuts, widening
+from ptunfold.geometry import (
+    bundles,
+    connection,
+    creases,
+    frames,
+    neighbors,
+    shortcuts,
+    span,
+    widening,
+)
 
 POINTS = swiss_roll(300, n_features=5, noise=0.01).points
 SIZES = (
@@ -19,6 +28,7 @@ SIZES = (
     *((module, "_CHUNK_VALUES") for module in (creases, frames, neighbors)),
     (extension, "_QUERIES_TOGETHER"),
     (extension, "_POINTS_TOGETHER"),
+    (span, "_POINTS_TOGETHER"),
     (neighbors, "_EDGES_TOGETHER"),
     (neighbors, "_ROWS_TOGETHER"),
     (regression, "_NUMBERS_TOGETHER"),

@@ -203,7 +203,7 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, landmarks, n_
     plain = PTU(landmarks=landmarks, **options).fit(points)
     monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     ordered = PTU(landmarks=landmarks, **options).fit(points)
-    assert ordered._geometry.order is not None
+    assert ordered._fitted.geometry.order is not None
     for name in ("indptr", "indices", "lengths"):
         np.testing.assert_array_equal(getattr(ordered.graph_, name), getattr(plain.graph_, name))
     planes = [m.frames_.vectors @ m.frames_.vectors.swapaxes(1, 2) for m in (plain, ordered)]

@@ -192,7 +192,7 @@ def test_a_model_in_a_mapped_file_compiles_nothing_anew(tmp_path):
     before = n_compiled()
     joblib.dump(model, tmp_path / "model")
     again = joblib.load(tmp_path / "model", mmap_mode="r")
-    assert not again._geometry.points.flags.writeable
+    assert not again._fitted.geometry.points.flags.writeable
     found = again.transform(SHEET + 0.01), again.distances([4]), again.path(0, 9).points
     again.inverse_transform(model.embedding_[:5]), again.scores()
     assert n_compiled() == before

@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
+from ptunfold.geodesics.paths import unfold_path
 from ptunfold.memory import with_advice
 from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
 from ptunfold.threads import Run
-from ptunfold.types import FloatArray, Geometry, IntArray
-from ptunfold.validation import check_options, check_points, check_sources
+from ptunfold.types import FloatArray, Geometry, IntArray, Path
+from ptunfold.validation import check_index, check_options, check_points, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
@@ -143,3 +145,11 @@ def distances_of(
         if inner is None:
             distances = distances[geometry.place]
     return distances
+
+
+def path_of(geometry: Geometry, start: int, end: int) -> Path:
+    """Unfold the shortest path between two of the caller's points, in his numbers."""
+    start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
+    inner = geometry.place[start], geometry.place[end]
+    path = unfold_path(geometry.connection, *inner, names=geometry.order)
+    return replace(path, nodes=geometry.to_input(path.nodes))

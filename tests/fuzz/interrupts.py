@@ -18,6 +18,7 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -52,7 +53,7 @@ class Victim:
         elif name == "fit":
             self.model.fit(self.points)
         elif name == "transform":
-            self.model._made.clear()
+            self.model._fitted = replace(self.model._fitted)
             self.model.transform(self.points)
             self.model.inverse_transform(self.model.embedding_)
         elif name == "save":

@@ -199,9 +199,8 @@ def use(model: PTU) -> None:
     """Call everything that kernels work for; numbers must be some."""
     labels = model.component_labels_
     is_in, is_one = labels >= 0, labels.max() == 0 and labels.min() == 0
-    given = (
-        model._geometry.points[model._geometry.place] if model._points is None else model._points
-    )
+    fitted = model._fitted
+    given = fitted.geometry.points[fitted.geometry.place] if fitted.given is None else fitted.given
     n_points = len(labels)
     _finite(model.transform(given[is_in][:3]))
     near = given[:3] + given.std(dtype=np.float64) / 7

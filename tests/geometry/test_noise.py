@@ -188,5 +188,7 @@ def test_denoising_by_least_squares_only_if_asked():
     graph = without_edges(graph, *find_shortcuts(graph))
     for model, tangent in zip(models, ("quadratic", "robust"), strict=True):
         moved = move_to_surface(points, graph, 48, 2, tangent=tangent)
-        np.testing.assert_array_equal(model._geometry.surface, moved)
-    assert not np.array_equal(models[0]._geometry.surface, models[1]._geometry.surface)
+        np.testing.assert_array_equal(model._fitted.geometry.surface, moved)
+    assert not np.array_equal(
+        models[0]._fitted.geometry.surface, models[1]._fitted.geometry.surface
+    )

@@ -70,6 +70,11 @@ def _check_folder(disk: Disk) -> None:
         )
 
 
+def engine_name(engine: Any) -> str:
+    """Name what computes; where distances were kept while they were is of no use later."""
+    return str(engine.engine if isinstance(engine, Disk) else engine)
+
+
 def make_engine(engine: Any, n_jobs: int | None = None) -> Engine:
     """Make the engine that a user asks for; nothing is started before it is entered.
 

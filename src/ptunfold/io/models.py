@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 from ptunfold.io.files import whole_file
 from ptunfold.memory import free_bytes, in_words
-from ptunfold.types import Connection, Frames, Geometry, Graph
+from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph
 from ptunfold.validation import (
     check_coordinates,
     check_count,
@@ -79,6 +79,42 @@ def write_arrays(path: str | Path, arrays: Arrays, header: dict[str, Any]) -> No
             save_file(arrays, name, metadata=about)
         except SafetensorError as error:  # no OSError, though the disk may be full
             raise OSError(str(error)) from error
+
+
+def write_model(
+    path: str | Path, geometry: Geometry, given: FloatArray | None, model: dict[str, Any]
+) -> None:
+    """Write a fitted model.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; one that is there is replaced.
+    geometry : Geometry
+        Graph, frames and connection.
+    given : (n_points, n_features) or None
+        The points as they were given, where the geometry has them in fewer coordinates.
+    model : dict
+        "parameters", "engines" that are known, what `SAVED` names, "texture", "n_features" and
+        "feature_names", a list or None.
+    """
+    arrays = geometry_to_arrays(geometry)
+    for name in SAVED:
+        arrays[f"model.{name}"] = model[name]
+    if given is not None:
+        arrays["model._points"] = given
+    parameters = {name: _as_json(value) for name, value in model["parameters"].items()}
+    check_parameters(parameters, parameters, model["engines"])
+    header = {name: model[name] for name in ("texture", "n_features", "feature_names")}
+    write_arrays(path, arrays, {"parameters": parameters, **header})
+
+
+def _as_json(value: Any) -> Any:
+    """Write a parameter in words and numbers; random numbers have done their work."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    # Numbers of NumPy, ranges, columns of tables.
+    return value if value is None or isinstance(value, str) else np.asarray(value).tolist()
 
 
 def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
@@ -206,8 +242,8 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
         **found,
         "texture_": geometry.texture,
         "n_features_in_": n_features,
-        "_geometry": geometry,
-        "_points": given,
+        "geometry": geometry,
+        "given": given,
     }
 
 
