@@ -205,7 +205,7 @@ def test_tampered_arrays_are_refused_by_name(saved, tmp_path, name, change, mess
         ({"feature_names": ["x"]}, "its feature names are not 3 words"),
         ({"parameters": {"n_jobs": 0}}, "n_jobs=0 is not a number of threads"),
         ({"parameters": {"code": "import os"}}, "parameters are not those of an estimator"),
-        ({"parameters": {"progress": 1}}, "its parameter progress=1 is not known"),
+        ({"parameters": {"verbose": "1"}}, "its parameter verbose='1' is not known"),
         ({"parameters": {"tangent": ["pca"]}}, r"its parameter tangent=\['pca'\] is not known"),
         ({"parameters": None}, "parameters are not those of an estimator"),
         ({"more": 1}, "its header is not that of a model"),

@@ -286,5 +286,5 @@ def test_an_approximate_search_says_that_it_compiles(monkeypatch, caplog, capsys
         build_graph(points, search="approximate")
     assert "the first search of a process compiles" in caplog.text
     assert "compiles" not in capsys.readouterr().err
-    PTU(search="approximate", progress=True).fit(points)
+    PTU(search="approximate", verbose=True).fit(points)
     assert "the first search of a process compiles" in capsys.readouterr().err

@@ -36,7 +36,7 @@ def geodesic_distances(
     disconnected: str = "bridge",
     search: str = "auto",
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate geodesic distances by parallel transport, without an embedding.
 
@@ -53,7 +53,7 @@ def geodesic_distances(
         As in :class:`PTU`.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar for each long stage.
 
     Returns
@@ -98,9 +98,9 @@ def geodesic_distances(
         n_rows = len(sources)
     beside = bytes_of_geometry(points, options, n_jobs)
     check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
-    run = Run(n_jobs, progress)
+    run = Run(n_jobs, verbose)
     geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
-    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, progress=progress)
+    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, verbose=verbose)
 
 
 def distances_of(
@@ -109,7 +109,7 @@ def distances_of(
     dtype: DTypeLike,
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate distances from the caller's ``sources`` to all of his points, in his order.
 
@@ -119,7 +119,7 @@ def distances_of(
         Graph, frames and connection.
     sources : (n_sources,) int, optional
         The points to start from; all by default.
-    dtype, n_jobs, progress
+    dtype, n_jobs, verbose
         As in :func:`ptunfold.transport_distances`.
 
     Returns
@@ -133,7 +133,7 @@ def distances_of(
     check_room_for_rows(n_arrays * n_rows, n_points, np.dtype(dtype).itemsize)
     inner = sources if sources is None else geometry.place[sources]
     distances = transport_distances(
-        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress
+        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, verbose=verbose
     )
     left_out = geometry.labels == -1
     if left_out.any():

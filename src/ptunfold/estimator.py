@@ -39,6 +39,7 @@ from ptunfold.validation import (
     check_places,
     check_points,
     check_sources,
+    check_verbose,
 )
 
 _WITH_LESS = (
@@ -124,9 +125,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
-        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so. The first
-        approximate search of a process compiles for up to a minute, which ``progress`` shows.
+        How neighbours are found. "auto" is exact unless points are many and of many dimensions,
+        as a million of fifty, and then approximate (``pip install 'ptunfold[approximate]'``); a
+        warning says so. The first approximate search of a process compiles for up to a minute,
+        which ``verbose`` shows.
     engine : {"threads", "cuda", "dask"} or Disk, default="threads"
         Where the distances are computed and kept: by threads of this machine; by one GPU
         (``pip install cupy-cuda13x``), in 32 bits; by the workers of a Dask cluster
@@ -138,7 +140,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     n_jobs : int, optional
         Number of threads: None for 1, -1 for all, as in scikit-learn. The result does not depend
         on it.
-    progress : bool, default=False
+    verbose : bool, default=False
         Show a progress bar for each long stage.
 
     Attributes
@@ -209,7 +211,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         engine: Any = "threads",
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -230,7 +232,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.engine = engine
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.progress = progress
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
         """Embed the points.
@@ -284,7 +286,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             n_jobs=self.n_jobs,
         )
         check_engine(self.engine)
-        check_flag("progress", self.progress)
+        check_verbose(self.verbose)
         engine = make_engine(self.engine, self.n_jobs)
         plan, check = plan_landmarks(
             self.landmarks,
@@ -306,7 +308,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 self.n_components,
                 plan,
                 engine,
-                Run(self.n_jobs, self.progress),
+                Run(self.n_jobs, bool(self.verbose)),
                 check=check,
                 mds=self.mds,
             )
@@ -499,7 +501,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             sources,
             self.embedding_.dtype,
             n_jobs=self.n_jobs,
-            progress=self.progress,
+            verbose=bool(self.verbose),
         )
 
     @with_advice("the scores", "fit a part of the points")

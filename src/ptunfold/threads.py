@@ -31,12 +31,12 @@ class Run:
     ----------
     n_jobs : int or None
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar for each long stage.
     """
 
     n_jobs: int | None = None
-    progress: bool = False
+    verbose: bool = False
 
     @property
     def quiet(self) -> Run:
@@ -160,7 +160,7 @@ def run_blocks(
     n_threads: int | None = None,
     description: str = "",
     unit: str = "",
-    progress: bool = False,
+    verbose: bool = False,
 ) -> None:
     """Call ``work`` on each block; it has to release the GIL to use several threads.
 
@@ -178,12 +178,12 @@ def run_blocks(
         Their number whatever ``n_jobs`` says and the machine has: for threads that only wait.
     description, unit : str
         What a progress bar says.
-    progress : bool
+    verbose : bool
         Show a progress bar that advances with every block.
     """
     total = sum(block.stop - block.start for block in blocks)
     n_threads = min(n_threads or effective_n_jobs(n_jobs), len(blocks))
-    with stage(description, total, unit, progress) as bar:
+    with stage(description, total, unit, verbose) as bar:
 
         def run(block: slice) -> None:
             work(block)

@@ -148,7 +148,7 @@ def embed(
             engine=engine if store is None else Disk(store, resume, engine),
             random_state=random_state,
             n_jobs=n_jobs,
-            progress=sys.stderr.isatty(),
+            verbose=sys.stderr.isatty(),
         ).fit(points)
         seconds = time.perf_counter() - start
         trust = trust_in(model) if report else {}  # before anything is written

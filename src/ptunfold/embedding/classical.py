@@ -24,7 +24,7 @@ def classical_mds(
     *,
     overwrite: bool = False,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Find the coordinates whose distances are closest to the given ones (Sec. 2.2, 3.6).
 
@@ -40,7 +40,7 @@ def classical_mds(
         Use the memory of ``distances`` for their squares, if they are NumPy's.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -65,7 +65,7 @@ def classical_mds(
     distances = as_distances(taken, n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
-        BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, progress=progress
+        BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, verbose=verbose
     )
 
 
@@ -116,7 +116,7 @@ def scale_squares(
     n_components: int,
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Do the same for squared distances, wherever they lie.
 
@@ -128,10 +128,10 @@ def scale_squares(
         The number of coordinates.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
     """
-    with stage("embedding", None, "passes", progress) as bar, single_threaded_blas():
+    with stage("embedding", None, "passes", verbose) as bar, single_threaded_blas():
         eigenvalues, eigenvectors = largest_eigenpairs(squares, n_components, bar, n_jobs)
     warn_of_negative(eigenvalues)
     eigenvectors, _ = svd_flip(eigenvectors, None)

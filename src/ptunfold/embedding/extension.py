@@ -81,7 +81,7 @@ class Extension:
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
         self.maps, self.inverses = self._fit_maps(geometry.connection.steps[kept])
-        self.search, _ = exact_search(
+        self.search = exact_search(
             self.points, len(self.points), 1, effective_n_jobs(n_jobs), are_new=True
         )
         # On a clean sheet a mean over places where it lies on itself would lead off it.

@@ -92,7 +92,7 @@ def embed_by_all_distances(
     """
     if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
-        return scale_one_way(one_way, n_components, run.progress)
+        return scale_one_way(one_way, n_components, run.verbose)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
@@ -101,7 +101,7 @@ def embed_by_all_distances(
     n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
     if n_filled:
         squares = engine.squares(arrangement.connection, arrangement.position[order], dtype, run)
-        embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, progress=run.progress)
+        embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
         del squares  # they are larger than all that follows

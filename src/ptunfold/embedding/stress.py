@@ -25,7 +25,7 @@ def stress_mds(
     n_components: int = 2,
     *,
     weights: FloatArray | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Find coordinates whose distances differ least from the given ones, by majorisation (SMACOF).
 
@@ -41,7 +41,7 @@ def stress_mds(
         The number of coordinates.
     weights : (n_points, n_points), optional
         How much each distance counts; not negative. Equal by default.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -71,7 +71,7 @@ def stress_mds(
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
     places = _start(exact, n_components)
-    with stage("embedding", None, "passes", progress) as bar:
+    with stage("embedding", None, "passes", verbose) as bar:
         places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
     coordinates = svd_flip(left, None)[0] * values
@@ -170,7 +170,7 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
     return lambda pull: cho_solve(factor, pull)
 
 
-def scale_one_way(one_way: FloatArray, n_components: int, progress: bool) -> Embedding:
+def scale_one_way(one_way: FloatArray, n_components: int, verbose: bool) -> Embedding:
     """Embed by distances of which each stands for one direction.
 
     They count the less the more the two directions disagree.
@@ -181,11 +181,11 @@ def scale_one_way(one_way: FloatArray, n_components: int, progress: bool) -> Emb
         The estimates from each point to each.
     n_components : int
         The number of coordinates.
-    progress : bool
+    verbose : bool
         Show a progress bar.
     """
     check_n_components(n_components, len(one_way))
-    return stress_mds(one_way, n_components, weights=_trust_in(one_way), progress=progress)
+    return stress_mds(one_way, n_components, weights=_trust_in(one_way), verbose=verbose)
 
 
 def _trust_in(one_way: FloatArray) -> FloatArray | None:

@@ -207,7 +207,7 @@ class ClusterRows:
             n_threads=self._sent.n_in_flight,
             description="distances",
             unit="sources",
-            progress=run.progress,
+            verbose=run.verbose,
         )
 
 

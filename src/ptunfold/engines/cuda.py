@@ -77,7 +77,7 @@ class CudaEngine(Engine):
                     f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
                 )
             return fold_directions(spilled, np.float32, run)
-        return device_squares(paths, position, progress=run.progress)
+        return device_squares(paths, position, verbose=run.verbose)
 
     def bytes_of_all(self, needs: Needs) -> float:
         """Tell how much memory a fit by all distances needs here."""
@@ -176,7 +176,7 @@ class DevicePaths:
         targets: Any = None,
         lanes: int | None = None,
         is_both: bool = False,
-        progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         """Write the distances from ``sources`` into ``rows`` (n_rows, n_points), on the device.
 
@@ -202,7 +202,7 @@ class DevicePaths:
             THREADS=_THREADS[lanes],
             BLOCKS=_BLOCKS_A_PROCESSOR[lanes],
         )
-        with stage("distances", len(sources), "sources", progress) as bar:
+        with stage("distances", len(sources), "sources", verbose) as bar:
             for block in cut(len(sources), together):
                 kernel(
                     (n_blocks,),
@@ -222,7 +222,7 @@ class DevicePaths:
                         trouble,
                     ),
                 )
-                if progress:
+                if verbose:
                     cupy.cuda.Device().synchronize()
                 bar.update(block.stop - block.start)
         if int(trouble[0]):
@@ -265,12 +265,12 @@ class DeviceSquares:
         return self.here(self.matrix).astype(np.float64)
 
 
-def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) -> DeviceSquares:
+def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> DeviceSquares:
     """Estimate all squared distances, on the device."""
     cupy, n_points = paths.cupy, paths.n_points
     matrix = cupy.empty((n_points, n_points), dtype=np.float32)
     order = cupy.asarray(paths.neighborly_order(), dtype=np.int32)
-    paths.measure(order, matrix, targets=order, progress=progress)
+    paths.measure(order, matrix, targets=order, verbose=verbose)
     if len(position) > n_points:  # copies have rows of their own
         place = cupy.asarray(position)
         whole = cupy.empty((len(position), len(position)), dtype=np.float32)
@@ -342,7 +342,7 @@ class DeviceRows:
         for block in cut(len(sources), together):
             nodes = cupy.asarray(self.copy_of[sources[block]], dtype=np.int32)
             found = cupy.empty((len(nodes), n_nodes), dtype=np.float32)
-            self.paths.measure(nodes, found, lanes=1, is_both=True, progress=run.progress)
+            self.paths.measure(nodes, found, lanes=1, is_both=True, verbose=run.verbose)
             rows[block] = cupy.asnumpy(found if self.place is None else found[:, self.place])
 
 

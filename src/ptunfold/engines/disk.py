@@ -270,7 +270,7 @@ class Store:
             n_threads=rows_of.n_threads(run.n_jobs),
             description="distances",
             unit="blocks",
-            progress=run.progress,
+            verbose=run.verbose,
         )
         rows_file.close()
 
@@ -310,7 +310,7 @@ class Store:
             n_jobs=n_jobs,
             description="directions",
             unit="slabs",
-            progress=run.progress,
+            verbose=run.verbose,
         )
         rows_file.close()
         (self.folder / "rows.npy").unlink(missing_ok=True)

@@ -32,7 +32,7 @@ def transport_distances(
     *,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate geodesic distances from some points, or between all of them.
 
@@ -51,7 +51,7 @@ def transport_distances(
         float32 or float64, for the result; the arithmetic is always in float64.
     n_jobs : int, optional
         Number of threads, as in scikit-learn. The result does not depend on it.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -74,7 +74,7 @@ def transport_distances(
     n_points = connection.graph.n_points
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} cannot hold distances; pass numpy.float32 or float64")
-    run = Run(n_jobs, progress)
+    run = Run(n_jobs, verbose)
     if sources is None:
         labels = connection.graph.component_labels
         if labels.max() == 0:
@@ -120,7 +120,7 @@ def distances_among(
     def write(block: slice) -> None:
         rows_of.write(block, distances, 0)
 
-    run_blocks(write, rows_of.blocks, n_jobs=run.n_jobs, **_BAR, progress=run.progress)
+    run_blocks(write, rows_of.blocks, n_jobs=run.n_jobs, **_BAR, verbose=run.verbose)
     if not is_one_way:
         symmetrize(distances, n_jobs=run.n_jobs)
     return distances
@@ -164,7 +164,7 @@ def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> Band
             square_means(band)
 
     n_threads = rows_of.n_threads(run.n_jobs)
-    run_blocks(add, rows_of.blocks, n_threads=n_threads, **_BAR, progress=run.progress)
+    run_blocks(add, rows_of.blocks, n_threads=n_threads, **_BAR, verbose=run.verbose)
     run_blocks(finish, cut(len(bands), 1), n_jobs=run.n_jobs)
     return BandSquares(bands)
 
@@ -280,7 +280,7 @@ def shares_of(connection: Connection) -> tuple[FloatArray, FloatArray, FloatArra
 
 
 def graph_distances(
-    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, progress: bool = False
+    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, verbose: bool = False
 ) -> FloatArray:
     """Measure shortest paths on the graph, what Isomap takes for geodesics.
 
@@ -292,7 +292,7 @@ def graph_distances(
         The points to start from; all by default.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -308,9 +308,7 @@ def graph_distances(
     def measure(block: slice) -> None:
         tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
 
-    run_blocks(
-        measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, progress=progress
-    )
+    run_blocks(measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, verbose=verbose)
     return rows
 
 

@@ -82,7 +82,7 @@ def farthest_landmarks(
     some = rows[:, ::step]
     n_known, chosen = 0, [int(lengths[0].argmax())]
     least = np.full_like(some[0], np.inf)
-    with stage("distances", n_landmarks, "landmarks", run.progress) as bar:
+    with stage("distances", n_landmarks, "landmarks", run.verbose) as bar:
         while chosen:
             together = slice(n_known, n_known + len(chosen))
             landmarks[together] = chosen

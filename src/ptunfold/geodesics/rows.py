@@ -55,7 +55,7 @@ class MeanRows:
             n_jobs=run.n_jobs,
             description="distances",
             unit="sources",
-            progress=run.progress,
+            verbose=run.verbose,
         )
 
     def _new_workspace(self) -> tuple[Any, ...]:

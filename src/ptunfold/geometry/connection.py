@@ -41,7 +41,7 @@ def connect(
     step: str = "chord",
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Connection:
     """Align the frames at the two ends of each edge and write the edge in them (Sec. 3.3, 3.4).
 
@@ -61,7 +61,7 @@ def connect(
         its step is 0, with arcs only if it stands upright at both ends.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -84,7 +84,7 @@ def connect(
     graph = check_graph(graph, len(points))
     frames = check_frames(frames, points.shape, graph)
     check_choice("step", step, STEPS)
-    return connect_frames(points, graph, frames, step, Run(n_jobs, progress))
+    return connect_frames(points, graph, frames, step, Run(n_jobs, verbose))
 
 
 def connect_frames(
@@ -145,7 +145,7 @@ def connect_frames(
         n_jobs=run.n_jobs if device is None else 1,
         description="connection",
         unit="edges",
-        progress=run.progress,
+        verbose=run.verbose,
     )
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)

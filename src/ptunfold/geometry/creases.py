@@ -88,7 +88,7 @@ def take_one_side(
         n_jobs=run.n_jobs,
         description="creases",
         unit="points",
-        progress=run.progress,
+        verbose=run.verbose,
     )
     is_one_sided: BoolArray = np.zeros(len(points), dtype=bool)
     is_one_sided[nodes] = chosen != nodes

@@ -33,7 +33,7 @@ def estimate_frames(
     *,
     tangent: str = "pca",
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Frames:
     """Estimate an orthonormal basis of the tangent space at each point (Sec. 3.2 of the paper).
 
@@ -55,7 +55,7 @@ def estimate_frames(
         and lets many neighbours average out noise; or the same with outliers left out of account.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -82,7 +82,7 @@ def estimate_frames(
     graph = check_graph(graph, len(points))
     check_tangent_sizes(intrinsic_dim, tangent_neighbors, *points.shape)
     check_choice("tangent", tangent, TANGENTS)
-    nodes, run = np.arange(len(points)), Run(n_jobs, progress)
+    nodes, run = np.arange(len(points)), Run(n_jobs, verbose)
     return fit_frames(nodes, points, graph, tangent_neighbors, intrinsic_dim, tangent, run)
 
 
@@ -193,7 +193,7 @@ def fit_frames(
         n_jobs=run.n_jobs,
         description="frames",
         unit="points",
-        progress=run.progress,
+        verbose=run.verbose,
     )
     if device is not None:
         for some in cut(len(nodes), n_together):

@@ -84,13 +84,13 @@ def proximity_graph(
             radius=settings.radius,
             search=settings.search,
             n_jobs=run.n_jobs,
-            progress=run.progress,
+            verbose=run.verbose,
         )
     else:
         graph = graph_from_matrix(settings.graph, len(points))
         if order is not None:
             graph = renumber_graph(graph, np.argsort(order))
-    shortcuts = find_shortcuts(graph, n_jobs=run.n_jobs, progress=run.progress)
+    shortcuts = find_shortcuts(graph, n_jobs=run.n_jobs, verbose=run.verbose)
     return Pruned(graph, np.column_stack(shortcuts))
 
 
@@ -185,7 +185,7 @@ def widen(
         frames,
         settings.n_wide,
         n_jobs=run.n_jobs,
-        progress=run.progress,
+        verbose=run.verbose,
     )
     if not settings.is_pruned:
         return Pruned(graph, pruned.shortcuts)

@@ -28,7 +28,7 @@ def widen_graph(
     n_neighbors: int,
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Graph:
     """Join points with neighbours of their neighbours.
 
@@ -50,7 +50,7 @@ def widen_graph(
         How many neighbours each point is to have, where so many can be reached.
     n_jobs : int, optional
         Number of threads, as in scikit-learn.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -98,7 +98,7 @@ def widen_graph(
         n_jobs=n_jobs,
         description="edges",
         unit="points",
-        progress=progress,
+        verbose=verbose,
     )
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = _pattern(indptr, heads[is_new])

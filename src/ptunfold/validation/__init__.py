@@ -44,6 +44,7 @@ from ptunfold.validation.values import (
     check_is_fitted,
     check_n_jobs,
     check_sources,
+    check_verbose,
     n_coefficients,
     plane_neighbors,
 )
@@ -86,6 +87,7 @@ __all__ = [
     "check_sources",
     "check_squares",
     "check_tangent_sizes",
+    "check_verbose",
     "n_coefficients",
     "plane_neighbors",
     "refuse_mask",

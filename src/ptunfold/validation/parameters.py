@@ -28,7 +28,6 @@ _CHOICES = {
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
-    "progress": (True, False),
 }
 # Numbers, or what else stands for one.
 _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
@@ -41,6 +40,7 @@ _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
     "coherence": (Real, ("auto",)),
     "landmarks": (Real, (None, "auto")),
     "random_state": (Integral, (None,)),
+    "verbose": (Integral, (True, False)),
 }
 
 
