@@ -36,7 +36,7 @@ from ptunfold import (
 )
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.needs import needs_of
-from ptunfold.threads import effective_n_jobs, run_blocks, single_threaded_blas
+from ptunfold.threads import Run, effective_n_jobs, run_blocks, single_threaded_blas
 
 SHEET = s_with_hole(300).points
 
@@ -134,7 +134,7 @@ def test_threads_are_bounded_by_the_cores(monkeypatch):
 
     monkeypatch.setattr(threads, "_run_on_threads", counted)
     model = PTU(n_jobs=10**6).fit(SHEET)
-    run_blocks(lambda block: None, threads.cut(1000, 1), n_jobs=10**6)
+    run_blocks(lambda block: None, threads.cut(1000, 1), Run(10**6))
     assert max(started) <= 4 * joblib.cpu_count()
     np.testing.assert_array_equal(model.embedding_, PTU().fit(SHEET).embedding_)
 

@@ -12,7 +12,7 @@ from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.extension import blend, local_moments
-from ptunfold.threads import cut, effective_n_jobs, run_blocks
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
 _QUERIES_TOGETHER = 4096
@@ -233,7 +233,7 @@ class Extension:
                 gaps[block],
             )
 
-        run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), Run(n_jobs))
         return results, gaps
 
     def _fit_maps(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:

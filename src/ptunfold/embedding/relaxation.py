@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from ptunfold.embedding.landmarks import along_principal_axes
 from ptunfold.embedding.stress import majorize, off_zero
 from ptunfold.kernels.placing import pull_into_place
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
 
 # Of distances in the picture: sheets with any curvature or noise that the method is made for have
@@ -102,5 +102,5 @@ def relax(
         pull_into_place(wanted, after, places)
         relaxed[block] = (1 - _SHARE) * start[block] + _SHARE * places
 
-    run_blocks(follow, cut(len(start), _COLUMNS), n_jobs=n_jobs)
+    run_blocks(follow, cut(len(start), _COLUMNS), Run(n_jobs))
     return along_principal_axes(relaxed).astype(coordinates.dtype)

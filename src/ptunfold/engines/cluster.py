@@ -204,10 +204,10 @@ class ClusterRows:
         run_blocks(
             handle,
             cut(len(sources), 1),
+            run,
+            "distances",
+            "sources",
             n_threads=self._sent.n_in_flight,
-            description="distances",
-            unit="sources",
-            verbose=run.verbose,
         )
 
 

@@ -267,10 +267,10 @@ class Store:
         run_blocks(
             handle,
             cut(len(self.bounds) - 1, 1),
+            run,
+            "distances",
+            "blocks",
             n_threads=rows_of.n_threads(run.n_jobs),
-            description="distances",
-            unit="blocks",
-            verbose=run.verbose,
         )
         rows_file.close()
 
@@ -304,14 +304,7 @@ class Store:
                 for index in indices:
                     self._fold_band(index, rows_file, strip, slab.start)
 
-        run_blocks(
-            handle,
-            cut(len(slabs), 1),
-            n_jobs=n_jobs,
-            description="directions",
-            unit="slabs",
-            verbose=run.verbose,
-        )
+        run_blocks(handle, cut(len(slabs), 1), Run(n_jobs, run.verbose), "directions", "slabs")
         rows_file.close()
         (self.folder / "rows.npy").unlink(missing_ok=True)
 

@@ -20,7 +20,7 @@ from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_connection, check_graph, check_sources
 
-_BAR: dict[str, Any] = {"description": "distances", "unit": "sources"}
+_BAR = ("distances", "sources")
 MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 _LEAST_CARRIED = 1e-9  # over half an edge: what is lost of a length is found again by division
@@ -120,7 +120,7 @@ def distances_among(
     def write(block: slice) -> None:
         rows_of.write(block, distances, 0)
 
-    run_blocks(write, rows_of.blocks, n_jobs=run.n_jobs, **_BAR, verbose=run.verbose)
+    run_blocks(write, rows_of.blocks, run, *_BAR)
     if not is_one_way:
         symmetrize(distances, n_jobs=run.n_jobs)
     return distances
@@ -164,8 +164,8 @@ def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> Band
             square_means(band)
 
     n_threads = rows_of.n_threads(run.n_jobs)
-    run_blocks(add, rows_of.blocks, n_threads=n_threads, **_BAR, verbose=run.verbose)
-    run_blocks(finish, cut(len(bands), 1), n_jobs=run.n_jobs)
+    run_blocks(add, rows_of.blocks, run, *_BAR, n_threads=n_threads)
+    run_blocks(finish, cut(len(bands), 1), run.quiet)
     return BandSquares(bands)
 
 
@@ -308,7 +308,7 @@ def graph_distances(
     def measure(block: slice) -> None:
         tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
 
-    run_blocks(measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, verbose=verbose)
+    run_blocks(measure, plan_blocks(len(sources), n_points), Run(n_jobs, verbose), *_BAR)
     return rows
 
 
@@ -328,4 +328,4 @@ def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None 
     def handle(rows: slice) -> None:
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)
 
-    run_blocks(handle, cut(len(matrix), TILE), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(matrix), TILE), Run(n_jobs))

@@ -49,14 +49,7 @@ class MeanRows:
             for index in range(block.start, block.stop):
                 self.write(sources[index], rows[index])
 
-        run_blocks(
-            handle,
-            cut(len(sources), 1),
-            n_jobs=run.n_jobs,
-            description="distances",
-            unit="sources",
-            verbose=run.verbose,
-        )
+        run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
 
     def _new_workspace(self) -> tuple[Any, ...]:
         n_points, dim = self.connection.graph.n_points, self.connection.intrinsic_dim

@@ -8,7 +8,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ptunfold.geodesics.bands import BAND
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray
 
 _MOST_BANDS = 8  # together
@@ -92,7 +92,7 @@ class BandSquares:
                     rows.start, self.bands[rows.start // BAND : -(-rows.stop // BAND)], factor
                 )
 
-        run_blocks(handle, cut(len(slabs), 1), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(slabs), 1), Run(n_jobs))
         return sum_of_products(slabs, products, self.n_points)
 
     def whole(self) -> FloatArray:

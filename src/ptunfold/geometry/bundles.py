@@ -15,7 +15,7 @@ from ptunfold.geometry.graph import (
 from ptunfold.kernels.detours import shares_in_common
 from ptunfold.kernels.edges import mark_nearest
 from ptunfold.kernels.paths import lengths_within
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 
 # Where there are many edges, those between two windings come in bundles, the wider the more there
@@ -152,9 +152,8 @@ def _are_farther(
     run_blocks(
         handle,
         cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        n_jobs=n_jobs,
-        description="far ends",
-        unit="edges",
-        verbose=verbose,
+        Run(n_jobs, verbose),
+        "far ends",
+        "edges",
     )
     return np.isinf(found)

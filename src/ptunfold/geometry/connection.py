@@ -142,10 +142,9 @@ def connect_frames(
     run_blocks(
         handle,
         cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
-        n_jobs=run.n_jobs if device is None else 1,
-        description="connection",
-        unit="edges",
-        verbose=run.verbose,
+        run if device is None else Run(1, run.verbose),
+        "connection",
+        "edges",
     )
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)

@@ -85,10 +85,9 @@ def take_one_side(
     run_blocks(
         handle,
         cut(len(nodes), max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)),
-        n_jobs=run.n_jobs,
-        description="creases",
-        unit="points",
-        verbose=run.verbose,
+        run,
+        "creases",
+        "points",
     )
     is_one_sided: BoolArray = np.zeros(len(points), dtype=bool)
     is_one_sided[nodes] = chosen != nodes
@@ -202,4 +201,4 @@ def cross_creases(
         steps[forth], steps[back] = found, -np.einsum("eji,ej->ei", turns, found)
         longer[forth] = longer[back] = allowed / lengths
 
-    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), Run(n_jobs))

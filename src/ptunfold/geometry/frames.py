@@ -187,14 +187,7 @@ def fit_frames(
     if device is not None:
         all_members = np.empty((len(nodes), n_neighbors + 1), dtype=np.int32)
         all_counts = np.empty(len(nodes), dtype=np.int32)
-    run_blocks(
-        handle,
-        cut(len(nodes), max(512, len(nodes) // 64)),
-        n_jobs=run.n_jobs,
-        description="frames",
-        unit="points",
-        verbose=run.verbose,
-    )
+    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), run, "frames", "points")
     if device is not None:
         for some in cut(len(nodes), n_together):
             keep(some, all_members[some], all_counts[some])

@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
-from ptunfold.threads import cut, effective_n_jobs, openmp_without_lost_threads, run_blocks
+from ptunfold.threads import Run, cut, effective_n_jobs, openmp_without_lost_threads, run_blocks
 from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -264,7 +264,7 @@ def query_tree(
 
     # At worst a query looks at all points.
     size = min(max(_VALUES_TOGETHER // max(tree.n * tree.m, 1), _FEWEST_QUERIES), _MOST_QUERIES)
-    run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(queries), size), Run(n_jobs))
     return distances, found
 
 
@@ -339,7 +339,7 @@ def _squared_lengths(
         ends = (np.ascontiguousarray(end[block], dtype=np.int64) for end in (tails, heads))
         squared_lengths(points, *ends, squares[block])
 
-    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
     return squares
 
 

@@ -15,7 +15,7 @@ from ptunfold.geometry.bundles import (
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import check_graph
 
@@ -153,10 +153,9 @@ def _have_few_ways(
     run_blocks(
         handle,
         cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        n_jobs=n_jobs,
-        description="shortcuts",
-        unit="edges",
-        verbose=verbose,
+        Run(n_jobs, verbose),
+        "shortcuts",
+        "edges",
     )
     return counts <= most_ways
 

@@ -6,7 +6,7 @@ import numpy as np
 from scipy import linalg
 
 from ptunfold.geometry.copies import distinct_places
-from ptunfold.threads import cut, run_blocks, single_threaded_blas
+from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
 
 _POINTS_TOGETHER = 256
@@ -87,7 +87,7 @@ class Span:
             squares = np.square(offsets).sum(axis=1) - np.square(found[block]).sum(axis=1)
             off[block] = np.sqrt(np.maximum(squares, 0))
 
-        run_blocks(handle, cut(len(new), _POINTS_TOGETHER), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(new), _POINTS_TOGETHER), Run(n_jobs))
         return found, off
 
     def out(self, places: FloatArray, n_jobs: int | None = None) -> FloatArray:
@@ -97,7 +97,7 @@ class Span:
         def handle(block: slice) -> None:
             points[block] = self.center + np.einsum("ij,jk->ik", places[block], self.basis)
 
-        run_blocks(handle, cut(len(places), _POINTS_TOGETHER), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(places), _POINTS_TOGETHER), Run(n_jobs))
         return points
 
 

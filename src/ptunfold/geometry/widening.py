@@ -11,7 +11,7 @@ from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import measure_graph, without_bridges
 from ptunfold.geometry.neighborhoods import find_members
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
@@ -95,10 +95,9 @@ def widen_graph(
     run_blocks(
         handle,
         cut(len(firsts), max(512, len(firsts) // 64)),
-        n_jobs=n_jobs,
-        description="edges",
-        unit="points",
-        verbose=verbose,
+        Run(n_jobs, verbose),
+        "edges",
+        "points",
     )
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = _pattern(indptr, heads[is_new])
@@ -121,7 +120,7 @@ def _along(
         shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
-    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
     pattern.data = is_kept.astype(np.int8)
     pattern.eliminate_zeros()
     return pattern
