@@ -18,7 +18,6 @@ import threading
 import time
 from collections import Counter
 from contextlib import suppress
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,7 +52,7 @@ class Victim:
         elif name == "fit":
             self.model.fit(self.points)
         elif name == "transform":
-            self.model._fitted = replace(self.model._fitted)
+            vars(self.model._fitted).pop("_extension", None)
             self.model.transform(self.points)
             self.model.inverse_transform(self.model.embedding_)
         elif name == "save":
@@ -68,14 +67,13 @@ class Victim:
     def interrupted(self, name: str) -> list[str]:
         """Do one thing over and over, until Ctrl-C; returns what is wrong afterwards."""
         before = dict(vars(self.model))
-        made = before.pop("_made")
         files = self._files()
         try:
             print("started", flush=True)
             while True:
                 self.do(name)
                 if name == "fit":
-                    vars(self.model).update(before, _made=made)
+                    vars(self.model).update(before)
         except KeyboardInterrupt:
             print("stopped", flush=True)
         wrong = []
@@ -87,7 +85,6 @@ class Victim:
         if threading.active_count() > 1:
             wrong.append(f"threads are left: {threading.enumerate()}")
         after = dict(vars(self.model))
-        after.pop("_made")
         changed = [key for key in {*before, *after} if before.get(key) is not after.get(key)]
         if changed:
             wrong.append(f"the estimator has changed: {changed}")
