@@ -5,7 +5,7 @@ import pytest
 
 from ptunfold import PTU, build_graph, estimate_frames, geodesic_distances
 from ptunfold.datasets import swiss_roll
-from ptunfold.embedding import extension, landmarks, regression, relaxation
+from ptunfold.embedding import extension, landmark_scaling, regression, relaxation
 from ptunfold.geodesics import squares
 from ptunfold.geometry import (
     bundles,
@@ -24,7 +24,7 @@ SIZES = (
         (module, "_EDGES_TOGETHER")
         for module in (bundles, connection, creases, shortcuts, widening)
     ),
-    *((module, "_COLUMNS") for module in (landmarks, relaxation, squares)),
+    *((module, "_COLUMNS") for module in (landmark_scaling, relaxation, squares)),
     *((module, "_CHUNK_VALUES") for module in (creases, frames, neighbors)),
     (extension, "_QUERIES_TOGETHER"),
     (extension, "_POINTS_TOGETHER"),

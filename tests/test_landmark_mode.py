@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
+from ptunfold import PTU, geodesic, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
 from ptunfold.engines import Engine
 from ptunfold.geometry import stages
@@ -185,7 +185,7 @@ def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     message = "from 500 to 500 points need 2 MB, but 1 MB are free; pass fewer sources"
     with pytest.raises(MemoryError, match=message):
         model.distances()
-    monkeypatch.setattr(distances, "build_geometry", None)
+    monkeypatch.setattr(geodesic, "build_geometry", None)
     with pytest.raises(MemoryError, match=r"need 1\d MB, but 1 MB are free; pass fewer sources"):
         geodesic_distances(points)
 

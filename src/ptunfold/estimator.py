@@ -9,10 +9,10 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
-from ptunfold.distances import distances_of, path_of
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.fitted import Fitted, summary
+from ptunfold.geodesic import distances_of, path_of
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.io.models import SAVED, read_model, write_model
 from ptunfold.lazy import is_lazy, transform_lazily

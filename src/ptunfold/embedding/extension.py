@@ -11,7 +11,7 @@ from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
-from ptunfold.kernels.extension import blend, local_moments
+from ptunfold.kernels.blending import blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 

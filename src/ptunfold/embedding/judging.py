@@ -7,7 +7,7 @@ import warnings
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import relax
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.order import sample

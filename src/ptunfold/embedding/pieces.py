@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_squares
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
 from ptunfold.embedding.stress import scale_one_way
 from ptunfold.engines import Engine

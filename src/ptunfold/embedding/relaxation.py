@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ptunfold.embedding.landmarks import along_principal_axes
+from ptunfold.embedding.landmark_scaling import along_principal_axes
 from ptunfold.embedding.stress import majorize, off_zero
 from ptunfold.kernels.placing import pull_into_place
 from ptunfold.threads import Run, cut, run_blocks

@@ -20,7 +20,7 @@ from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.blocks import Blocks
 from ptunfold.geodesics.rows import Rows, chords_of, kept_of
-from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
+from ptunfold.geodesics.squares import BandSquares, Squares, plan_bands
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
@@ -29,7 +29,7 @@ from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1
-_STRIPS = 1 << 30  # bytes
+_COLUMNS = 1 << 30  # bytes
 
 
 class StoreEngine(Engine):
@@ -280,42 +280,40 @@ class Store:
             (self.folder / "rows.npy").unlink(missing_ok=True)
             return
         rows_file = open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
-        slabs = plan_slabs(self.n_rows)
-        # A strip for each thread, and no more than a gigabyte of them.
-        strip_bytes = self.n_rows * (slabs[0].stop - slabs[0].start) * self.dtype.itemsize
-        n_jobs = min(effective_n_jobs(run.n_jobs), max(_STRIPS // strip_bytes, 1))
+        blocks = plan_bands(self.n_rows)
+        # Columns for each thread, and no more than a gigabyte of them.
+        n_bytes = self.n_rows * blocks[0].stop * self.dtype.itemsize
+        n_jobs = min(effective_n_jobs(run.n_jobs), max(_COLUMNS // n_bytes, 1))
 
         def handle(block: slice) -> None:
-            for slab in slabs[block]:
-                indices = [
-                    index
-                    for index in range(slab.start // BAND, -(-slab.stop // BAND))
-                    if self.bands_done[index] == OPEN
-                ]
-                if not indices:
-                    continue
-                # Columns of the slab, of all rows below: read together, because a row lies far
-                # from the next.
-                wide = slab.stop - slab.start
-                strip = np.empty((self.n_rows - slab.start, wide), dtype=self.dtype)
-                for row in range(len(strip)):
-                    start = (slab.start + row) * self.n_rows + slab.start
-                    strip[row] = rows_file.read(start, (wide,))
-                for index in indices:
-                    self._fold_band(index, rows_file, strip, slab.start)
+            indices = [
+                index
+                for index in range(block.start // BAND, -(-block.stop // BAND))
+                if self.bands_done[index] == OPEN
+            ]
+            if not indices:
+                return
+            # Of all rows below: read together, because a row lies far from the next.
+            wide = block.stop - block.start
+            columns = np.empty((self.n_rows - block.start, wide), dtype=self.dtype)
+            for row in range(len(columns)):
+                start = (block.start + row) * self.n_rows + block.start
+                columns[row] = rows_file.read(start, (wide,))
+            for index in indices:
+                self._fold_band(index, rows_file, columns, block.start)
 
-        run_blocks(handle, cut(len(slabs), 1), Run(n_jobs, run.verbose), "directions", "slabs")
+        run_blocks(handle, blocks, Run(n_jobs, run.verbose), "directions", "rows")
         rows_file.close()
         (self.folder / "rows.npy").unlink(missing_ok=True)
 
-    def _fold_band(self, index: int, rows_file: ArrayFile, strip: FloatArray, left: int) -> None:
+    def _fold_band(self, index: int, rows_file: ArrayFile, columns: FloatArray, left: int) -> None:
         top = self.tops[index]
         height = min(BAND, self.n_rows - top)
         band = np.empty((height, self.n_rows - top), dtype=self.dtype)
         for row in range(height):
             band[row] = rows_file.read((top + row) * self.n_rows + top, (self.n_rows - top,))
         across = slice(top - left, top - left + height)
-        square_mirrored(band, strip[top - left :, across], band)
+        square_mirrored(band, columns[top - left :, across], band)
         self.bands.write(int(self.starts[index]), band)
         self.bands_done[index] = zlib.crc32(band.data)
 

@@ -14,8 +14,8 @@ from ptunfold.geodesics.blocks import Blocks, plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
 from ptunfold.geodesics.squares import BandSquares
 from ptunfold.kernels.development import one_way_row
-from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
+from ptunfold.kernels.trees import tree_lengths
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_connection, check_graph, check_sources

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.rows import MeanRows, Rows
-from ptunfold.kernels.paths import tree_lengths
+from ptunfold.kernels.trees import tree_lengths
 from ptunfold.progress import stage
 from ptunfold.threads import Run
 from ptunfold.types import Connection, FloatArray, IntArray

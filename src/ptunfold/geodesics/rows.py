@@ -7,7 +7,7 @@ from typing import Any, Protocol
 import numpy as np
 
 from ptunfold.kernels.development import mean_row
-from ptunfold.kernels.paths import new_tree
+from ptunfold.kernels.trees import new_tree
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 

@@ -43,15 +43,15 @@ class Squares(Protocol):
         """Return the matrix itself in float64; for small ones."""
 
 
-def plan_slabs(n_points: int) -> list[slice]:
-    """Cut the rows of a matrix into slabs of whole bands: the unit of its products.
+def plan_bands(n_points: int) -> list[slice]:
+    """Cut the rows of a matrix into blocks of whole bands: the unit of its products.
 
-    Sums over a slab are added up in one order, so that products have the same bits wherever and in
-    whatever order the slabs are handled.
+    Sums over a block are added up in one order, so that products have the same bits wherever and
+    in whatever order the blocks are handled.
 
     Examples
     --------
-    >>> plan_slabs(600)
+    >>> plan_bands(600)
     [slice(0, 256, None), slice(256, 512, None), slice(512, 600, None)]
     """
     n_bands = -(-n_points // BAND)
@@ -82,18 +82,17 @@ class BandSquares:
 
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
-        slabs = plan_slabs(self.n_points)
-        products: list[FloatArray] = [np.empty(0)] * len(slabs)
+        blocks, products = plan_bands(self.n_points), {}
 
-        def handle(block: slice) -> None:
-            for index in range(block.start, block.stop):
-                rows = slabs[index]
-                products[index] = slab_product(
-                    rows.start, self.bands[rows.start // BAND : -(-rows.stop // BAND)], factor
-                )
+        def handle(rows: slice) -> None:
+            bands = self.bands[rows.start // BAND : -(-rows.stop // BAND)]
+            products[rows.start] = _product(rows.start, bands, factor)
 
-        run_blocks(handle, cut(len(slabs), 1), Run(n_jobs))
-        return sum_of_products(slabs, products, self.n_points)
+        run_blocks(handle, blocks, Run(n_jobs))
+        total = np.zeros((self.n_points, factor.shape[1]))
+        for rows in blocks:  # from the first to the last
+            total[rows.start :] += products[rows.start]
+        return total
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
@@ -105,7 +104,7 @@ class BandSquares:
         return whole
 
 
-def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
+def _product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
     """Multiply some bands, and their mirror images, with ``factor``.
 
     Parameters
@@ -137,13 +136,3 @@ def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> F
             product[mirror] += tile[:, beyond:].T @ below[rows]
         start += len(band)
     return product
-
-
-def sum_of_products(
-    slabs: list[slice], products: Sequence[FloatArray], n_points: int
-) -> FloatArray:
-    """Add up what the slabs contribute, from the first to the last, (n_points, n_vectors)."""
-    total = np.zeros((n_points, products[0].shape[1]))
-    for rows, product in zip(slabs, products, strict=True):
-        total[rows.start :] += product
-    return total

@@ -12,9 +12,9 @@ from ptunfold.geometry.graph import (
     subgraph,
     without_edges,
 )
+from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
-from ptunfold.kernels.edges import mark_nearest
-from ptunfold.kernels.paths import lengths_within
+from ptunfold.kernels.trees import lengths_within
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 

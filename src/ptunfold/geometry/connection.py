@@ -9,7 +9,7 @@ import numpy as np
 from ptunfold.geometry.creases import cross_creases
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.edges import (
+from ptunfold.kernels.bending import (
     bend_edges,
     favor_edges,
     nearest_orthogonal,

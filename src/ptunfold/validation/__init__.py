@@ -1,6 +1,5 @@
 """Every check on what a user passes; each message says what was found and what to do."""
 
-from ptunfold.validation.arrays import check_squares
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
 from ptunfold.validation.parameters import check_parameters
 from ptunfold.validation.points import (
@@ -26,6 +25,7 @@ from ptunfold.validation.settings import (
     check_options,
     check_tangent_sizes,
 )
+from ptunfold.validation.shapes import check_squares
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,

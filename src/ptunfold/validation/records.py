@@ -22,7 +22,7 @@ from ptunfold.types import (
     IntArray,
     kernel_ready,
 )
-from ptunfold.validation.arrays import (
+from ptunfold.validation.shapes import (
     LARGEST,
     LEAST,
     check_orthonormal,
