@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from ptunfold import PTU, build_graph, estimate_frames, geodesic_distances
+from ptunfold import PTU, build_graph, geodesic_distances
 from ptunfold.datasets import swiss_roll
 from ptunfold.embedding import extension, landmark_scaling, regression, relaxation
 from ptunfold.geodesics import squares
@@ -17,6 +17,7 @@ from ptunfold.geometry import (
     span,
     widening,
 )
+from ptunfold.threads import Run
 
 POINTS = swiss_roll(300, n_features=5, noise=0.01).points
 SIZES = (
@@ -61,8 +62,10 @@ def test_blocks_of_frames_on_a_device():
         fit_neighborhoods = staticmethod(frames.fit_neighborhoods)
 
     graph = build_graph(POINTS)
+    nodes = np.arange(len(POINTS))
     found, expected = (
-        estimate_frames(POINTS, graph, 12, 2, device=device) for device in (Device(), None)
+        frames.fit_frames(nodes, POINTS, graph, 12, 2, "pca", Run(), device=device)
+        for device in (Device(), None)
     )
     np.testing.assert_allclose(found.singular_values, expected.singular_values)
     np.testing.assert_allclose(np.abs(found.vectors), np.abs(expected.vectors), atol=1e-6)
