@@ -1,14 +1,17 @@
 """Texts in parts: of any size, from any place, they are the whole."""
 
+import csv
 import gc
 import io
 import random
 
+import numpy as np
 import pytest
 
 from ptunfold.io import lines
 from ptunfold.io.lines import Lines
-from ptunfold.io.text import TextParts
+from ptunfold.io.table import Table
+from ptunfold.io.text import TEXT, TextParts, write_text
 
 FIELDS = ["1", "2.5", "x", "a b", "", "NA", '"q"', '"a\nb"', '"', "1,5", "é", "\x0c", "\u2028", "0"]
 
@@ -139,6 +142,26 @@ def test_a_long_line_is_read_once(monkeypatch):
 
     assert len(list(Lines(Counted(b"1," * 500_000), "a.csv").take())) == 1
     assert len(asked) < 100
+
+
+def test_texts_are_written_as_the_library_does():
+    rng = random.Random(0)
+    fields = ["a", "", " b ", "1,5", 'q"', "x\ny", "x\ry", "c;d", "e\tf", "é", "'"]
+    for _ in range(300):
+        names = ["p", "q", "r"][: rng.randint(0, 3)]
+        some, n_rows = rng.sample(fields, 2), rng.randint(1, 4)
+        columns = [[rng.choice(some) for _ in range(n_rows)] for _ in names]
+        values = np.array([rng.choice([0.1, -0.0, 1e300, 5e-324, np.nan]) for _ in range(n_rows)])
+        ending, separator = rng.choice(list(TEXT.items()))
+        for dtype in (np.float64, np.float32):
+            with np.errstate(over="ignore"):
+                numbers = values.astype(dtype)
+            found, expected = io.StringIO(newline=""), io.StringIO(newline="")
+            write_text(found, Table(names, columns), {"new": numbers}, ending)
+            writer = csv.writer(expected, delimiter=separator, lineterminator="\n")
+            writer.writerow([*names, "new"])
+            writer.writerows(zip(*columns, [repr(float(x)) for x in numbers], strict=True))
+            assert found.getvalue() == expected.getvalue()
 
 
 def test_cycles_are_looked_for_again():
