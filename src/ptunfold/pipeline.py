@@ -98,7 +98,7 @@ def unfold(
     mds : {"auto", "classical", "stress"}
         How distances become coordinates.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar for each long stage.
 
@@ -177,7 +177,7 @@ def lay_connection(
     is_ordered : bool
         Put many points into an order that is good for the caches.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar for each long stage.
     """

@@ -55,7 +55,7 @@ def plan_landmarks(
     is_stored : bool
         Whether all distances go to disk.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

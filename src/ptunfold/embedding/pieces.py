@@ -58,7 +58,7 @@ def embed_by_all_distances(
     how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
     if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, is_one_way=True, **how)
-        return scale_one_way(one_way, n_components, progress)
+        return scale_one_way(one_way, n_components, n_jobs=n_jobs, progress=progress)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)

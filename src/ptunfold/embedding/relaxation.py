@@ -65,7 +65,7 @@ def relax(
     coordinates : (n_points, n_components)
         The picture to start from.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------
@@ -93,11 +93,11 @@ def relax(
     among = np.sqrt(among**2 + lack)
     after = majorize(among, off_zero(before), settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
-    how = before, after, lack, n_jobs
+    how = before, after, lack
     if is_of_dask(rows):
         relaxed = _relax_there(rows, coordinates, *how)
     else:
-        relaxed = _relax(rows, coordinates, *how)
+        relaxed = _relax(rows, coordinates, *how, n_jobs)
     return along_principal_axes(relaxed).astype(coordinates.dtype)
 
 
@@ -107,7 +107,7 @@ def _relax(
     before: FloatArray,
     after: FloatArray,
     lack: float,
-    n_jobs: int | None,
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """Let points follow the anchors, which went from ``before`` to ``after``."""
     start: FloatArray = coordinates.astype(np.float64)
@@ -126,7 +126,7 @@ def _relax(
 
 
 def _relax_there(rows: Any, coordinates: FloatArray, *how: Any) -> FloatArray:
-    """Do as `_relax`, where the chunks of a Dask array are."""
+    """Do as `_relax`, where the chunks of a Dask array are, a thread for each."""
     import dask
 
     rows = rows.rechunk({0: -1})

@@ -66,7 +66,7 @@ def farthest_landmarks(
     dtype : dtype
         float32 or float64, for the distances; the arithmetic is always in float64.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 

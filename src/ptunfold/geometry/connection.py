@@ -64,7 +64,7 @@ def connect(
     device : optional
         What measures edges elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 

@@ -57,7 +57,7 @@ def take_one_side(
     tangent : str
         How the frames were estimated.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 
@@ -170,7 +170,7 @@ def cross_creases(
         As they are for arcs, the last by how much these are longer than edges; changed where edges
         cross a crease.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     if frames.is_one_sided is None:
         return

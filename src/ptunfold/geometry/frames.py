@@ -69,7 +69,7 @@ def estimate_frames(
     device : optional
         What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 

@@ -34,7 +34,7 @@ def move_to_surface(
     tangent : {"robust", "quadratic"}
         With outliers left out of account, or by least squares. Outliers are moved like all others.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 

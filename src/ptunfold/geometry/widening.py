@@ -50,7 +50,7 @@ def widen_graph(
     bridged : Graph, optional
         ``graph`` with more edges, which are kept and lead to no others.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     progress : bool
         Show a progress bar.
 
