@@ -52,7 +52,7 @@ def geodesic_distances(
     prune, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar for each long stage.
 
