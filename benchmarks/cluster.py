@@ -39,18 +39,17 @@ KINDS = {
     ("threads", 2): "threads",
     ("cluster", 1): "dask",
     ("cluster", 2): "dask",
-    ("apart", 2): "dask",
 }
 
 
-def cluster_of(kind, n_cores, folder):
-    """Start processes with one thread each; those that are apart do not see each other's files."""
+def cluster_of(n_cores, folder):
+    """Start processes with one thread each."""
     workers = {
         index: {
             "cls": Nanny,
             "options": {
                 "nthreads": 1,
-                "local_directory": f"{folder}/{index if kind == 'apart' else ''}",
+                "local_directory": folder,
                 "silence_logs": logging.ERROR,
             },
         }
@@ -69,7 +68,7 @@ def timed(points, repeats):
         for kind, n_cores in KINDS:
             if kind != "threads":
                 folder = stack.enter_context(TemporaryDirectory())
-                cluster = stack.enter_context(cluster_of(kind, n_cores, folder))
+                cluster = stack.enter_context(cluster_of(n_cores, folder))
                 clients[kind, n_cores] = stack.enter_context(Client(cluster))
         for repeat in range(repeats + 1):
             turns = list(KINDS.items())
@@ -106,9 +105,6 @@ def main(sizes):
         "Seconds for a whole fit, float32, medians (least to most) of 15 by turns, 7 from 20 000 "
         f"points on. The machine has {os.cpu_count()} cores for workers, scheduler and client.",
         "",
-        "Workers that are apart do not see each other's files, as on two machines, and send each "
-        "other columns.",
-        "",
         "| points | cores | threads | cluster | cluster / threads | same bits |",
         "|" + " --- |" * 6,
     ]
@@ -117,14 +113,13 @@ def main(sizes):
         seconds, is_same = timed(points, 15 if n_points < 20_000 else 7)
         for kind, n_cores in list(KINDS)[2:]:
             own, there = seconds["threads", n_cores], seconds[kind, n_cores]
-            where = f"{n_cores}, apart" if kind == "apart" else n_cores
             lines.append(
-                f"| {n_points} | {where} | {middle(own)} | {middle(there)} | "
+                f"| {n_points} | {n_cores} | {middle(own)} | {middle(there)} | "
                 f"{ratio(there, own)} | {'yes' if is_same else 'NO'} |"
             )
         faster = [ratio(seconds[kind, 1], seconds[kind, 2]) for kind in ("threads", "cluster")]
         lines.append(f"| {n_points} | 1 / 2 | {faster[0]} | {faster[1]} | | |")
-        print("\n".join(lines[-4:]), flush=True)
+        print("\n".join(lines[-3:]), flush=True)
         results.joinpath(f"cluster_{os.cpu_count()}_cores.md").write_text("\n".join(lines) + "\n")
 
 

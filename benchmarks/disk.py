@@ -21,7 +21,7 @@ def one(n_points, store):
 
     import numpy as np
 
-    from ptunfold import PTU
+    from ptunfold import PTU, Disk
     from ptunfold.datasets import swiss_roll
 
     warnings.simplefilter("ignore")
@@ -31,7 +31,7 @@ def one(n_points, store):
     points = sheet.points.astype(np.float32)
     folder = Path(store) / "fit" if store else None
     start = time.perf_counter()
-    model = PTU(n_jobs=-1, landmarks=None, store=folder).fit(points)
+    model = PTU(n_jobs=-1, landmarks=None, engine=Disk(folder) if store else "threads").fit(points)
     seconds = time.perf_counter() - start
     written = sum(file.stat().st_size for file in folder.rglob("*.npy")) if store else 0
     print(

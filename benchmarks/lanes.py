@@ -21,16 +21,16 @@ import numpy as np
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import filled_torus, s_with_hole, swiss_roll
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.distances import OneWayRows, fold_directions
 for make, dim in ((swiss_roll, 2), (s_with_hole, 2), (filled_torus, 3)):
     points = make(int(sys.argv[1])).points
     graph = build_graph(points)
     connection = connect(points, graph, estimate_frames(points, graph, 15, dim))
     arrangement = arrange(connection, np.arange(len(points)))
     position = np.sort(arrangement.position)
-    squared_distances(arrangement.connection, position, dtype=np.float32)
+    fold_directions(OneWayRows(arrangement.connection, position), np.float32)
     start = time.process_time()
-    squared_distances(arrangement.connection, position, dtype=np.float32)
+    fold_directions(OneWayRows(arrangement.connection, position), np.float32)
     print(1e9 * (time.process_time() - start) / len(points) ** 2)
 """
 VARIANTS = [

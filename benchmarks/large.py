@@ -27,10 +27,10 @@ RESULTS = Path(__file__).parent / "results"
 REPEATS = 3
 LANDMARKS = 100
 STAGES = {
-    "order": (pipeline, "spatial_order"),
-    "graph": (pipeline, "build_graph"),
-    "frames": (pipeline, "estimate_frames"),
-    "connection": (pipeline, "connect"),
+    "order": (pipeline, "prepare"),
+    "graph": (pipeline, "proximity_graph"),
+    "frames": (pipeline, "tangent_frames"),
+    "connection": (pipeline, "connected"),
     "distances": (pieces, "farthest_landmarks"),
     "embedding": (pieces, "landmark_mds"),
 }

@@ -21,22 +21,16 @@ import numpy as np
 NEWLINE = "\n"
 RESULTS = Path(__file__).parent / "results"
 STAGES = (
-    "leading_coordinates",
-    "span_coordinates",
-    "spatial_order",
-    "build_graph",
-    "find_shortcuts",
-    "texture_of",
-    "move_to_surface",
+    "prepare",
+    "proximity_graph",
+    "prune",
+    "look_at",
+    "denoise",
     "is_truer",
-    "estimate_frames",
-    "take_one_side",
-    "find_jumps",
-    "widen_graph",
-    "connect",
-    "with_coherence",
-    "embed_by_all_distances",
-    "embed_by_landmarks",
+    "tangent_frames",
+    "widen",
+    "connected",
+    "embed_component",
 )
 
 
@@ -128,14 +122,14 @@ class Watch:
 
 def measure(case):
     """Fit in this process; print the estimate and the peak."""
-    from ptunfold import PTU, estimator, pipeline
+    from ptunfold import PTU, Disk, estimator, pipeline
 
     warnings.simplefilter("ignore")
     how = dict(case["how"])
     dim = how.get("intrinsic_dim", 2)
     folder = tempfile.TemporaryDirectory(dir=os.environ.get("PTUNFOLD_STORES"))
     if how.pop("store", False):
-        how["store"] = f"{folder.name}/first"
+        how["engine"] = Disk(f"{folder.name}/first")
     client = None
     if how.get("engine") == "dask":
         from dask.distributed import Client
@@ -146,8 +140,8 @@ def measure(case):
     if isinstance(small.get("landmarks"), int):
         small["landmarks"] = min(small["landmarks"], 50)
     PTU(**small).fit(made(case["data"], 1200, *shape, seed=1))
-    if "store" in how:
-        how["store"] = f"{folder.name}/second"
+    if isinstance(how.get("engine"), Disk):
+        how["engine"] = Disk(f"{folder.name}/second")
     points = made(case["data"], case["n_points"], *shape)
     np.save(f"{folder.name}/points.npy", points)
     del points
@@ -179,7 +173,7 @@ def measure(case):
     if client is not None:  # its rows are files that are mapped, and given back when asked for
         peak = sampler.most - held
     told |= {"peak": peak, "stage": where, "peaks": peaks, "texture": model.texture_}
-    told["degree"] = model._geometry.graph.n_edges / len(points)
+    told["degree"] = model._fitted.geometry.graph.n_edges / len(points)
     print(json.dumps(told))
     sys.stdout.flush()
     if client is not None:

@@ -21,9 +21,10 @@ from ptunfold import (
 from ptunfold.datasets import swiss_roll
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.distances import squared_distances
+from ptunfold.geodesics.distances import OneWayRows, fold_directions
 from ptunfold.geometry.shortcuts import without_edges
 from ptunfold.geometry.texture import texture_of
+from ptunfold.threads import Run
 
 # What the paper does, with its length rescaling.
 PLAIN = {
@@ -65,7 +66,7 @@ def all_distances(connection, points, jobs):
     """Do what a fit does between the connection and the embedding."""
     arrangement = arrange(connection, np.arange(len(points)))
     position = np.sort(arrangement.position)
-    return squared_distances(arrangement.connection, position, dtype=points.dtype, n_jobs=jobs)
+    return fold_directions(OneWayRows(arrangement.connection, position), points.dtype, Run(jobs))
 
 
 def stages(points, jobs):

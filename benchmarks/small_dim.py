@@ -15,7 +15,7 @@ import numpy as np
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.kernels import batches
-from ptunfold.kernels.edges import nearest_orthogonal
+from ptunfold.kernels.bending import nearest_orthogonal
 from ptunfold.kernels.lanes import LANES
 
 REPEATS = 21

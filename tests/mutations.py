@@ -17,7 +17,7 @@ SWAPS = {
     **{ast.BitAnd: ast.BitOr, ast.BitOr: ast.BitAnd, ast.LShift: ast.RShift},
 }
 EITHER_WAY = ("min", "max", "minimum", "maximum")  # the order of arguments means nothing
-SHOWN_ONLY = ("progress", "description", "unit")
+SHOWN_ONLY = ("verbose", "name", "unit")
 
 
 def with_field(node, **fields):

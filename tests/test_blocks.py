@@ -3,11 +3,21 @@
 import numpy as np
 import pytest
 
-from ptunfold import PTU, build_graph, estimate_frames, geodesic_distances
+from ptunfold import PTU, build_graph, geodesic_distances
 from ptunfold.datasets import swiss_roll
-from ptunfold.embedding import extension, landmarks, regression, relaxation
+from ptunfold.embedding import extension, landmark_scaling, regression, relaxation
 from ptunfold.geodesics import squares
-from ptunfold.geometry import bundles, connection, creases, frames, neighbors, shortcuts, widening
+from ptunfold.geometry import (
+    bundles,
+    connection,
+    creases,
+    frames,
+    neighbors,
+    shortcuts,
+    span,
+    widening,
+)
+from ptunfold.threads import Run
 
 POINTS = swiss_roll(300, n_features=5, noise=0.01).points
 SIZES = (
@@ -15,10 +25,11 @@ SIZES = (
         (module, "_EDGES_TOGETHER")
         for module in (bundles, connection, creases, shortcuts, widening)
     ),
-    *((module, "_COLUMNS") for module in (landmarks, relaxation, squares)),
+    *((module, "_COLUMNS") for module in (landmark_scaling, relaxation, squares)),
     *((module, "_CHUNK_VALUES") for module in (creases, frames, neighbors)),
     (extension, "_QUERIES_TOGETHER"),
     (extension, "_POINTS_TOGETHER"),
+    (span, "_POINTS_TOGETHER"),
     (neighbors, "_EDGES_TOGETHER"),
     (neighbors, "_ROWS_TOGETHER"),
     (regression, "_NUMBERS_TOGETHER"),
@@ -51,8 +62,10 @@ def test_blocks_of_frames_on_a_device():
         fit_neighborhoods = staticmethod(frames.fit_neighborhoods)
 
     graph = build_graph(POINTS)
+    nodes = np.arange(len(POINTS))
     found, expected = (
-        estimate_frames(POINTS, graph, 12, 2, device=device) for device in (Device(), None)
+        frames.fit_frames(nodes, POINTS, graph, 12, 2, "pca", Run(), device=device)
+        for device in (Device(), None)
     )
     np.testing.assert_allclose(found.singular_values, expected.singular_values)
     np.testing.assert_allclose(np.abs(found.vectors), np.abs(expected.vectors), atol=1e-6)

@@ -81,7 +81,7 @@ def test_names_are_listed_without_computing_anything(sheet):
     listed = dir(model)
     assert {"graph_", "frames_", "orientation_", "embedding_", "fit", "n_jobs"} <= set(listed)
     assert len(listed) == len(set(listed))
-    assert model._made == {}
+    assert not set(vars(model._fitted)) - {"geometry", "embedding", "given"}
 
 
 def test_works_in_a_pipeline(sheet):
@@ -187,11 +187,11 @@ def test_unfitted_estimator_says_so(method):
 
 
 def test_progress_shows_one_bar_for_each_long_stage(sheet, capsys):
-    PTU(progress=True).fit(sheet.points)
+    PTU(verbose=True).fit(sheet.points)
     shown = capsys.readouterr().err
     for name in ("frames", "connection", "distances", "embedding"):
         assert name in shown
-    PTU(progress=False).fit(sheet.points)
+    PTU(verbose=False).fit(sheet.points)
     assert capsys.readouterr().err == ""
 
 

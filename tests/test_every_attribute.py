@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from sklearn.neighbors import kneighbors_graph
 
-from ptunfold import PTU
+from ptunfold import PTU, Disk
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 from tests.sentences import check_is_own, quiet
 
@@ -126,8 +126,8 @@ def ask(question):
 def fitted(points, parameters, folder):
     parameters = dict(parameters)
     graph = parameters.pop("graph", None)
-    if "store" in parameters:
-        parameters["store"] = str(Path(folder) / "store")
+    if parameters.pop("store", False):
+        parameters["engine"] = Disk(Path(folder) / "store")
     if parameters.get("engine") == "dask":
         return fitted_by_workers(points, parameters)
     with quiet():

@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ptunfold.interrupts import held_interrupts
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from tests.fuzz import interrupts
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
@@ -40,7 +40,7 @@ def test_blocks_in_flight_are_finished_and_others_not_begun(n_jobs):
         ended.append(block.start)
 
     with pytest.raises(KeyboardInterrupt):
-        run_blocks(work, cut(1000, 1), n_jobs=n_jobs)
+        run_blocks(work, cut(1000, 1), Run(n_jobs))
     assert len(begun) < 20
     assert len(begun) - len(ended) == (n_jobs == 1)  # in the main thread the block itself stops
     assert threading.active_count() == 1 or not any(
@@ -59,7 +59,7 @@ def test_a_second_interrupt_waits_too():
         ended.append(block.start)
 
     with pytest.raises(KeyboardInterrupt):
-        run_blocks(work, cut(4, 1), n_jobs=2)
+        run_blocks(work, cut(4, 1), Run(2))
     assert 1 <= len(ended) <= 2
     assert not any(thread.name.startswith("ptunfold") for thread in threading.enumerate())
 
@@ -75,7 +75,7 @@ def test_a_handler_that_raises_nothing_stops_nothing():
             time.sleep(0.01)
             done.append(block.start)
 
-        run_blocks(work, cut(6, 1), n_jobs=2)
+        run_blocks(work, cut(6, 1), Run(2))
     finally:
         signal.signal(signal.SIGINT, before)
     assert heard == [1]
@@ -89,7 +89,7 @@ def test_a_failing_block_stops_the_others():
         time.sleep(0.01)
 
     with pytest.raises(ValueError, match="no"):
-        run_blocks(work, cut(1000, 1), n_jobs=2)
+        run_blocks(work, cut(1000, 1), Run(2))
     assert not any(thread.name.startswith("ptunfold") for thread in threading.enumerate())
 
 

@@ -4,11 +4,14 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ptunfold import PTU, distances, geodesic_distances, memory, pipeline, planning
+from ptunfold import PTU, geodesic, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
-from ptunfold.geometry.texture import Texture, settle
+from ptunfold.engines import Engine
+from ptunfold.geometry import stages
+from ptunfold.geometry.decisions import resolve_auto
+from ptunfold.geometry.texture import Texture
 from ptunfold.needs import needs_of
-from ptunfold.validation import check_settings
+from ptunfold.validation import check_options
 
 
 def difference(first, second):
@@ -141,7 +144,7 @@ def test_files_in_the_cache_leave_room(monkeypatch, tmp_path):
 
 def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):
     points = s_with_hole(400).points
-    monkeypatch.setitem(planning.MOST_FULL, "threads", 300)
+    monkeypatch.setattr(Engine, "most_full", 300)
     with pytest.warns(UserWarning, match="100 landmarks are used, because the distances between"):
         model = PTU().fit(points)
     assert len(model.landmarks_) == 100
@@ -156,7 +159,7 @@ def test_auto_takes_landmarks_where_memory_is_short(monkeypatch):
 
 def test_what_does_not_fit_is_said_before_the_work(monkeypatch):
     points = s_with_hole(2000).points
-    monkeypatch.setattr(pipeline, "lay_connection", None)
+    monkeypatch.setattr(pipeline, "build_geometry", None)
     monkeypatch.setattr(planning, "free_bytes", lambda: 10_000_000)
     with pytest.raises(MemoryError, match=r"all 2000 points need about \d+ MB, but 10 MB") as error:
         PTU(landmarks=None).fit(points)
@@ -170,7 +173,7 @@ def test_a_radius_that_joins_everything_is_said_before_the_work(monkeypatch):
     points = s_with_hole(2000).points.astype(np.float32)
     monkeypatch.setattr(planning, "free_bytes", lambda: 100_000_000)
     PTU(graph="radius", radius=0.4).fit(points)
-    monkeypatch.setattr(pipeline, "lay_connection", None)
+    monkeypatch.setattr(pipeline, "build_geometry", None)
     with pytest.raises(MemoryError, match=r"need about 0\.\d GB, but 0\.1 GB are free"):
         PTU(graph="radius", radius=50.0, landmarks=None).fit(points)
 
@@ -182,7 +185,7 @@ def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     message = "from 500 to 500 points need 2 MB, but 1 MB are free; pass fewer sources"
     with pytest.raises(MemoryError, match=message):
         model.distances()
-    monkeypatch.setattr(distances, "lay_connection", None)
+    monkeypatch.setattr(geodesic, "build_geometry", None)
     with pytest.raises(MemoryError, match=r"need 1\d MB, but 1 MB are free; pass fewer sources"):
         geodesic_distances(points)
 
@@ -198,9 +201,9 @@ def test_an_order_of_its_own_is_not_seen_from_outside(monkeypatch, landmarks, n_
     points = np.random.default_rng(0).permutation(data.points)
     options = {"n_neighbors": 12, "prune": None}
     plain = PTU(landmarks=landmarks, **options).fit(points)
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     ordered = PTU(landmarks=landmarks, **options).fit(points)
-    assert ordered._geometry.order is not None
+    assert ordered._fitted.geometry.order is not None
     for name in ("indptr", "indices", "lengths"):
         np.testing.assert_array_equal(getattr(ordered.graph_, name), getattr(plain.graph_, name))
     planes = [m.frames_.vectors @ m.frames_.vectors.swapaxes(1, 2) for m in (plain, ordered)]
@@ -237,7 +240,7 @@ def test_messages_name_the_callers_points(monkeypatch):
     plane = np.column_stack((rng.random((300, 2)), np.zeros(300)))
     line = np.column_stack((3 + np.arange(20) / 20, np.zeros(20), np.zeros(20)))
     points = np.concatenate((plane, line))
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     with (
         pytest.warns(UserWarning, match="components"),
         pytest.raises(ValueError, match=r"neighbours of point 3[01]\d span 1 of"),
@@ -248,7 +251,7 @@ def test_messages_name_the_callers_points(monkeypatch):
 def test_left_out_points_in_an_order_of_its_own(monkeypatch):
     points = s_with_hole(300).points
     both = np.concatenate((points[:20] + [50, 0, 0], points))
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     with pytest.warns(UserWarning, match="only the largest"):
         model = PTU(disconnected="largest").fit(both)
     assert (model.component_labels_[:20] == -1).all()
@@ -265,8 +268,8 @@ def test_memory_of_the_wider_graph_is_planned():
     plain |= {"search": "auto", "n_jobs": 1, "coherence": "auto", "may_shrink": True}
     needed = []
     for k in ("auto", 10, 24):
-        settings = check_settings(points, n_neighbors=k, **plain)
-        settled = settle(settings, Texture("smooth", 1.0), 1000)
+        settings = check_options(points, n_neighbors=k, **plain)
+        settled = resolve_auto(settings, Texture("smooth", 1.0), 1000)
         how = {"n_given": 0, "kind": "smooth", "graph": None, "is_ordered": False, "n_jobs": 1}
         needed.append(needs_of(points, settled, 2, **how).geometry)
     auto, ten, more = needed

@@ -48,7 +48,7 @@ def of_a_container(folder, limit, used, version):
 @pytest.mark.parametrize("version", [1, 2])
 def test_a_container_that_is_too_small_is_known_before_the_start(monkeypatch, tmp_path, version):
     points = np.random.default_rng(0).random((12_000, 3))
-    monkeypatch.setattr(pipeline, "lay_connection", None)
+    monkeypatch.setattr(pipeline, "build_geometry", None)
     monkeypatch.setattr(memory, "_groups", lambda: [tmp_path])
     of_a_container(tmp_path, 2**30, 2**29, version)
     model = PTU(landmarks=None)
@@ -67,7 +67,7 @@ def test_a_second_look_when_the_texture_is_known(monkeypatch):
     monkeypatch.setattr(planning, "free_bytes", lambda: 18_000_000)
     with pytest.warns(UserWarning, match="the data are no sheet"):
         PTU(landmarks=10).fit(rough)
-    monkeypatch.setattr(pipeline, "estimate_frames", None)
+    monkeypatch.setattr(pipeline, "tangent_frames", None)
     with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 20 MB"):
         PTU(landmarks=10).fit(smooth)
 
@@ -138,7 +138,7 @@ def test_memory_that_runs_out_is_said_with_advice(monkeypatch):
     def full(*args, **options):
         raise MemoryError
 
-    monkeypatch.setattr(pipeline, "connect", full)
+    monkeypatch.setattr(pipeline, "connected", full)
     with pytest.raises(MemoryError, match="ran out during the fit; pass landmarks or") as caught:
         model.fit(points[:300])
     assert model.embedding_ is before
@@ -147,9 +147,9 @@ def test_memory_that_runs_out_is_said_with_advice(monkeypatch):
     names = []
     while place is not None:
         names.append(place.tb_frame.f_code.co_name)
-        assert names[-1] != "_lay" or not place.tb_frame.f_locals
+        assert names[-1] != "build" or not place.tb_frame.f_locals
         place = place.tb_next
-    assert "_lay" in names
+    assert "build" in names
     with pytest.raises(MemoryError, match="the search for paths; pass fewer sources"):
         geodesic_distances(points)
     monkeypatch.setattr(estimator, "distances_of", full)
@@ -187,7 +187,7 @@ def test_the_command_says_one_sentence(monkeypatch, tmp_path, when):
         monkeypatch.setattr(planning, "free_bytes", lambda: 10**6)
         said = "not enough memory (the distances between all 600 points need about"
     else:
-        monkeypatch.setattr(pipeline, "connect", lambda *args, **options: np.empty(1 << 50))
+        monkeypatch.setattr(pipeline, "connected", lambda *args, **options: np.empty(1 << 50))
         said = "not enough memory (memory ran out during the fit; pass landmarks"
     options = ["-o", str(tmp_path / "b.csv"), "--landmarks", "none"]
     done = CliRunner().invoke(app, ["embed", str(tmp_path / "a.csv"), *options])

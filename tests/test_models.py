@@ -12,8 +12,9 @@ import pytest
 from safetensors import safe_open
 from safetensors.numpy import load_file, save_file
 
-from ptunfold import PTU, pipeline
+from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry import stages
 from ptunfold.io.files import whole_file
 from ptunfold.io.models import checksum
 
@@ -55,7 +56,7 @@ def test_a_model_comes_back(options, dtype, tmp_path):
 
 
 def test_an_order_of_its_own_and_more_features_than_points(tmp_path, monkeypatch):
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 50)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 50)
     points = swiss_roll(120, n_features=200).points
     model = PTU().fit(points)
     model.save(tmp_path / "model.safetensors")
@@ -204,7 +205,7 @@ def test_tampered_arrays_are_refused_by_name(saved, tmp_path, name, change, mess
         ({"feature_names": ["x"]}, "its feature names are not 3 words"),
         ({"parameters": {"n_jobs": 0}}, "n_jobs=0 is not a number of threads"),
         ({"parameters": {"code": "import os"}}, "parameters are not those of an estimator"),
-        ({"parameters": {"progress": 1}}, "its parameter progress=1 is not known"),
+        ({"parameters": {"verbose": "1"}}, "its parameter verbose='1' is not known"),
         ({"parameters": {"tangent": ["pca"]}}, r"its parameter tangent=\['pca'\] is not known"),
         ({"parameters": None}, "parameters are not those of an estimator"),
         ({"more": 1}, "its header is not that of a model"),

@@ -12,8 +12,8 @@ from typer.testing import CliRunner
 from ptunfold.cli import app
 from ptunfold.datasets import letter_a
 from ptunfold.embedding.alignment import aligned, embedding_error
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import correlation, run_landmark_isomap, run_local
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.report import all_met, write_report
 from ptunfold.paper.sections import SECTIONS, Extent
 from ptunfold.paper.sections.images import _polar_correlations

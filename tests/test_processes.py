@@ -24,7 +24,7 @@ import ptunfold
 from ptunfold import PTU, threads
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from tests.test_threads import n_blas_threads
 
 pytestmark = pytest.mark.filterwarnings("ignore:the tangent planes explain")
@@ -96,7 +96,7 @@ def n_at_work(number, n_jobs=None):
     """
     with mock.patch.multiple(threads, Thread=Counted, cpu_count=lambda: 4):
         Counted.most = Counted.at_work
-        run_blocks(lambda block: time.sleep(0.01), cut(20, 1), n_jobs=n_jobs)
+        run_blocks(lambda block: time.sleep(0.01), cut(20, 1), Run(n_jobs))
         fit(number, n_jobs)
     return Counted.most or 1  # that of the caller
 

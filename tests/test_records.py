@@ -32,7 +32,6 @@ CONNECTION = with_coherence(connect(POINTS, GRAPH, FRAMES), 0.5)
 
 OF_GRAPHS = {
     "estimate_frames": lambda graph: estimate_frames(POINTS, graph),
-    "bridged": lambda graph: estimate_frames(POINTS, GRAPH, bridged=graph),
     "connect": lambda graph: connect(POINTS, graph, FRAMES),
     "find_shortcuts": find_shortcuts,
     "widen_graph": lambda graph: widen_graph(POINTS, graph, FRAMES, 12),
@@ -81,6 +80,12 @@ BAD_GRAPHS = {
         GRAPH.with_lengths(changed(GRAPH.lengths, 4, 9.0)),
         replace(GRAPH, indices=changed(GRAPH.indices, 0, GRAPH.indices[1])),
     ),
+    "bridges names 1 times a point that does not exist": (
+        replace(GRAPH, bridges=np.array([[0, 60]])),
+        replace(GRAPH, bridges=np.array([[-1, 0]])),
+    ),
+    "bridges has shape": (replace(GRAPH, bridges=np.array([0, 1])),),
+    "bridges are not all among its edges": (replace(GRAPH, bridges=np.array([[3, 3]])),),
     "from a point to itself": (Graph(np.arange(61), np.arange(60, dtype=np.int32), np.ones(60)),),
 }
 

@@ -36,7 +36,7 @@ from ptunfold import (
 )
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.needs import needs_of
-from ptunfold.threads import effective_n_jobs, run_blocks, single_threaded_blas
+from ptunfold.threads import Run, effective_n_jobs, run_blocks, single_threaded_blas
 
 SHEET = s_with_hole(300).points
 
@@ -54,7 +54,7 @@ def test_a_failed_refit_leaves_the_estimator_as_it_was(when, monkeypatch):
         def fail(*_, **__):
             raise KeyboardInterrupt
 
-        monkeypatch.setattr(pipeline, "connect", fail)
+        monkeypatch.setattr(pipeline, "connected", fail)
     with pytest.raises((ValueError, KeyboardInterrupt)):
         model.fit(pd.DataFrame(wide, columns=[*"abcdefg"]))
     assert vars(model).keys() == before.keys()
@@ -133,7 +133,7 @@ def test_threads_are_bounded_by_the_cores(monkeypatch):
 
     monkeypatch.setattr(threads, "_run_on_threads", counted)
     model = PTU(n_jobs=10**6).fit(SHEET)
-    run_blocks(lambda block: None, threads.cut(1000, 1), n_jobs=10**6)
+    run_blocks(lambda block: None, threads.cut(1000, 1), Run(10**6))
     assert max(started) <= 4 * joblib.cpu_count()
     np.testing.assert_array_equal(model.embedding_, PTU().fit(SHEET).embedding_)
 
@@ -191,7 +191,7 @@ def test_a_model_in_a_mapped_file_compiles_nothing_anew(tmp_path):
     before = n_compiled()
     joblib.dump(model, tmp_path / "model")
     again = joblib.load(tmp_path / "model", mmap_mode="r")
-    assert not again._geometry.points.flags.writeable
+    assert not again._fitted.geometry.points.flags.writeable
     found = again.transform(SHEET + 0.01), again.distances([4]), again.path(0, 9).points
     again.inverse_transform(model.embedding_[:5]), again.scores()
     assert n_compiled() == before
@@ -285,5 +285,5 @@ def test_an_approximate_search_says_that_it_compiles(monkeypatch, caplog, capsys
         build_graph(points, search="approximate")
     assert "the first search of a process compiles" in caplog.text
     assert "compiles" not in capsys.readouterr().err
-    PTU(search="approximate", progress=True).fit(points)
+    PTU(search="approximate", verbose=True).fit(points)
     assert "the first search of a process compiles" in capsys.readouterr().err

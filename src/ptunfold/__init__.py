@@ -5,11 +5,12 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptunfold.distances import geodesic_distances
     from ptunfold.embedding.classical import classical_mds
-    from ptunfold.embedding.landmarks import landmark_mds
+    from ptunfold.embedding.landmark_scaling import landmark_mds
     from ptunfold.embedding.stress import stress_mds
+    from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
+    from ptunfold.geodesic import geodesic_distances
     from ptunfold.geodesics.distances import graph_distances, transport_distances
     from ptunfold.geodesics.paths import unfold_path
     from ptunfold.geometry.coherence import with_coherence
@@ -38,6 +39,7 @@ __all__ = [
     "PTU",
     "Connection",
     "Dimension",
+    "Disk",
     "Embedding",
     "Extrapolation",
     "Frames",
@@ -65,10 +67,11 @@ __all__ = [
 
 # Loaded when they are asked for: they take seconds, and the command has to listen before.
 _PLACES = {
-    "distances": ("geodesic_distances",),
+    "geodesic": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
-    "embedding.landmarks": ("landmark_mds",),
+    "embedding.landmark_scaling": ("landmark_mds",),
     "embedding.stress": ("stress_mds",),
+    "engines": ("Disk",),
     "estimator": ("PTU",),
     "geodesics.distances": ("graph_distances", "transport_distances"),
     "geodesics.paths": ("unfold_path",),

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-from dataclasses import replace
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -11,46 +9,42 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
-from ptunfold.distances import distances_of
-from ptunfold.embedding.extension import Extension
-from ptunfold.engines import ENGINES, make_engine
+from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
-from ptunfold.geodesics.paths import unfold_path
+from ptunfold.fitted import Fitted, summary
+from ptunfold.geodesic import distances_of, path_of
 from ptunfold.geometry.dimension import estimate_dimension
-from ptunfold.geometry.order import in_given_order
-from ptunfold.geometry.orientation import orient
-from ptunfold.io.models import SAVED, geometry_to_arrays, read_model, write_arrays
+from ptunfold.io.models import SAVED, read_model, write_model
+from ptunfold.lazy import is_lazy, transform_lazily
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
+from ptunfold.threads import Run
 from ptunfold.types import (
     Connection,
     Extrapolation,
     FloatArray,
     Frames,
-    Geometry,
     Graph,
     Orientation,
     Path,
     Transport,
 )
 from ptunfold.validation import (
-    check_choice,
     check_count,
     check_flag,
-    check_index,
     check_is_fitted,
     check_new_points,
-    check_parameters,
+    check_options,
     check_places,
     check_points,
-    check_settings,
     check_sources,
+    check_verbose,
 )
 
 _WITH_LESS = (
-    "pass landmarks or fewer of them, fewer neighbours, float32 points or a store, or fit a part "
-    "of the points and transform the rest"
+    "pass landmarks or fewer of them, fewer neighbours, float32 points or engine=Disk(folder), or "
+    "fit a part of the points and transform the rest"
 )
 _A_PART = "pass fewer points at a time"
 
@@ -131,25 +125,22 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
     search : {"auto", "exact", "approximate"}, default="auto"
-        How neighbours are found. "auto" is exact unless that would take longer than ten minutes,
-        and then approximate (``pip install 'ptunfold[approximate]'``); a warning says so. The first
-        approximate search of a process compiles for up to a minute, which ``progress`` shows.
-    engine : {"threads", "cuda", "dask"}, default="threads"
-        Where the distances are computed and kept: threads of this machine; one GPU
-        (``pip install cupy-cuda13x``), in 32 bits; or the workers of a Dask cluster
-        (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own.
-    store : str or path, optional
-        A folder to keep all distances in while they are computed, instead of memory: 1.5 numbers
-        for each ordered pair of points at most. ``landmarks="auto"`` means none then.
-    resume : bool, default=False
-        Go on with a fit that was stopped, however it was: what is in ``store`` is not computed
-        again. A store of other data or parameters is refused.
+        How neighbours are found. "auto" is exact unless points are many and of many dimensions,
+        as a million of fifty, and then approximate (``pip install 'ptunfold[approximate]'``); a
+        warning says so. The first approximate search of a process compiles for up to a minute,
+        which ``verbose`` shows.
+    engine : {"threads", "cuda", "dask"} or Disk, default="threads"
+        Where the distances are computed and kept: by threads of this machine; by one GPU
+        (``pip install cupy-cuda13x``), in 32 bits; by the workers of a Dask cluster
+        (``pip install 'ptunfold[dask]'``), through the Client that is there or one of its own,
+        and in memory here; or by any of these in a folder, as :class:`Disk` says, so that a fit
+        that was stopped can go on. With a folder, ``landmarks="auto"`` means none.
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
         Number of threads: None for every core, unless joblib's context or a parent worker says
         otherwise, -1 for every core in any case. The result does not depend on it.
-    progress : bool, default=False
+    verbose : bool, default=False
         Show a progress bar for each long stage.
 
     Attributes
@@ -159,7 +150,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     eigenvalues_ : (n_components,)
         What each coordinate contributes; a negative value is kept as it was found. With components
         embedded apart, one row for each.
-    landmarks_ : (n_landmarks,) int
+    landmarks_ : (landmarks,) int
         The points used as landmarks; none if all distances were used.
     component_labels_ : (n_points,) int
         The component that each point was embedded with, the largest first; -1 for left out.
@@ -217,12 +208,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         mds: str = "auto",
         disconnected: str = "bridge",
         search: str = "auto",
-        engine: str = "threads",
-        store: Any = None,
-        resume: bool = False,
+        engine: Any = "threads",
         n_jobs: int | None = None,
         random_state: Any = None,
-        progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         self.n_components = n_components
         self.n_neighbors = n_neighbors
@@ -241,11 +230,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.disconnected = disconnected
         self.search = search
         self.engine = engine
-        self.store = store
-        self.resume = resume
         self.n_jobs = n_jobs
         self.random_state = random_state
-        self.progress = progress
+        self.verbose = verbose
 
     def fit(self, X: Any, y: Any = None, *, graph: Any = None) -> Self:
         """Embed the points.
@@ -280,7 +267,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     def _fit(self, X: Any, graph: Any) -> None:
         points = check_points(X, self)
         check_count("n_components", self.n_components)
-        settings = check_settings(
+        options = check_options(
             points,
             n_components=self.n_components,
             n_neighbors=self.n_neighbors,
@@ -298,43 +285,41 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             prune=self.prune,
             n_jobs=self.n_jobs,
         )
-        check_choice("engine", self.engine, ENGINES)
-        check_flag("progress", self.progress)
+        check_engine(self.engine)
+        check_verbose(self.verbose)
+        engine = make_engine(self.engine, self.n_jobs)
         plan, check = plan_landmarks(
             self.landmarks,
             self.landmark_selection,
             self.random_state,
             points,
-            settings,
+            options,
             self.n_components,
+            engine=engine,
             mds=self.mds,
-            engine=self.engine,
-            is_stored=self.store is not None,
             n_jobs=self.n_jobs,
         )
         if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
             points = points.copy()  # new points are placed by these, whatever becomes of X
-        with make_engine(self.engine, self.store, resume=self.resume, n_jobs=self.n_jobs) as engine:
+        with engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
-                settings,
+                options,
                 self.n_components,
                 plan,
                 engine,
+                Run(self.n_jobs, bool(self.verbose)),
                 check=check,
                 mds=self.mds,
-                n_jobs=self.n_jobs,
-                progress=self.progress,
             )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
         self.component_labels_ = geometry.labels[geometry.place]
-        self.shortcuts_ = geometry.given_shortcuts
+        self.shortcuts_ = geometry.input_shortcuts
         self.texture_ = geometry.texture
-        self._geometry = geometry
         # As they were given, where the geometry has them in coordinates of their span.
-        self._points = points if points.shape[1] > geometry.points.shape[1] else None
-        self._made: dict[str, Any] = {}
+        given = points if points.shape[1] > geometry.points.shape[1] else None
+        self._fitted = Fitted(geometry, self.embedding_, given)
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
         """Embed the points and return their coordinates.
@@ -376,7 +361,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            The points.
+            The points. An array or a data frame of Dask stays lazy: so is the result, and its
+            blocks are placed where they are computed.
         return_info : bool, default=False
             Tell which points lie far outside the fitted data, where coordinates are an
             extrapolation; by default a warning tells how many.
@@ -391,9 +377,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
-        fitted = self._geometry.points if self._points is None else self._points
-        new = check_new_points(X, self, fitted[0])
-        embedding, info = self._carrier.into_embedding(new, self.n_jobs)
+        if is_lazy(X):
+            return transform_lazily(self, X, "transform", return_info=return_info)
+        new = check_new_points(X, self, self._fitted.points[0])
+        embedding, info = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
         if return_info:
             return embedding, info
         _warn_of_outside(info, "points lie", "fitted data")
@@ -420,7 +407,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         Parameters
         ----------
         Z : array-like of shape (n_places, n_components)
-            Points of the embedding.
+            Points of the embedding; of Dask as in :meth:`transform`.
         return_info : bool, default=False
             Tell which places lie far outside the embedded data; by default a warning tells how
             many.
@@ -435,67 +422,44 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
-        points, info = self._carrier.into_space(check_places(Z, self.embedding_), self.n_jobs)
+        if is_lazy(Z):
+            return transform_lazily(self, Z, "inverse_transform", return_info=return_info)
+        places = check_places(Z, self.embedding_)
+        points, info = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
         if return_info:
             return points, info
         _warn_of_outside(info, "places lie", "embedded data")
         return points
 
     @property
-    def _carrier(self) -> Extension:
-        if "carrier" not in self._made:
-            order = self._geometry.given(np.arange(len(self.embedding_)))
-            given = None if self._points is None else self._points[order]
-            self._made["carrier"] = Extension(
-                self._geometry, self.embedding_[order], given, self.n_jobs
-            )
-        carrier: Extension = self._made["carrier"]
-        return carrier
-
-    @property
-    def _as_given(self) -> Geometry:
-        if "as given" not in self._made:
-            self._made["as given"] = in_given_order(self._geometry)
-        geometry: Geometry = self._made["as given"]
-        return geometry
-
-    def __getstate__(self) -> Any:
-        # What is made from the fit when it is needed is made again.
-        state = super().__getstate__()
-        return {**state, "_made": {}} if "_made" in state else state
-
-    @property
     def transport_(self) -> Transport:
         """How far the unfolding can be believed."""
         check_is_fitted(self)
-        return self._geometry.transport
+        return self._fitted.geometry.transport
 
     @property
     def graph_(self) -> Graph:
         """The proximity graph, bridges included."""
         check_is_fitted(self)
-        return self._as_given.graph
+        return self._fitted.as_given.graph
 
     @property
     def frames_(self) -> Frames:
         """The tangent frames."""
         check_is_fitted(self)
-        return self._as_given.frames
+        return self._fitted.as_given.frames
 
     @property
     def connection_(self) -> Connection:
         """Rotation and step of each edge."""
         check_is_fitted(self)
-        return self._as_given.connection
+        return self._fitted.as_given.connection
 
     @property
     def orientation_(self) -> Orientation:
         """Whether the sheet has two sides."""
         check_is_fitted(self)
-        if "orientation" not in self._made:
-            self._made["orientation"] = orient(self.graph_, self.frames_)[1]
-        orientation: Orientation = self._made["orientation"]
-        return orientation
+        return self._fitted.orientation
 
     def path(self, start: int, end: int) -> Path:
         """Unfold the shortest path between two points of the fitted data.
@@ -511,15 +475,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             Nodes, unfolded points, length on the graph and the two one-way estimates.
         """
         check_is_fitted(self)
-        geometry = self._geometry
-        start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
-        path = unfold_path(
-            geometry.connection,
-            geometry.place[start],
-            geometry.place[end],
-            names=geometry.order,
-        )
-        return replace(path, nodes=geometry.given(path.nodes))
+        return path_of(self._fitted.geometry, start, end)
 
     @with_advice("the search for paths", "pass fewer sources at a time")
     def distances(self, sources: Any = None) -> FloatArray:
@@ -541,11 +497,11 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if sources is not None:
             sources = check_sources(sources, len(self.embedding_))
         return distances_of(
-            self._geometry,
+            self._fitted.geometry,
             sources,
             self.embedding_.dtype,
             n_jobs=self.n_jobs,
-            progress=self.progress,
+            verbose=bool(self.verbose),
         )
 
     @with_advice("the scores", "fit a part of the points")
@@ -613,25 +569,13 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         True
         """
         check_is_fitted(self)
-        geometry = self._as_given
-        names = feature_names
-        if names is None:
-            unnamed = [f"x{place}" for place in range(self.n_features_in_)]
-            names = getattr(self, "feature_names_in_", unnamed)
-        if isinstance(names, str) or np.ndim(names) != 1:
-            raise ValueError(f"feature_names={names!r} is no list of names; pass one for each")
-        if paths is not None:
-            check_flag("paths", paths)
-        if len(names) != self.n_features_in_:
-            raise ValueError(
-                f"{len(names)} feature_names for {self.n_features_in_} features; pass one for each"
-            )
+        geometry, given = self._fitted.as_given, self._fitted.given
         page = explorer_page(
             geometry,
-            geometry.points if self._points is None else self._points,
+            geometry.points if given is None else given,
             self.embedding_,
             self.landmarks_,
-            names=[str(name) for name in names],
+            names=self._input_names if feature_names is None else feature_names,
             title=title,
             columns=columns,
             color=color,
@@ -653,21 +597,15 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             when the new one is whole.
         """
         check_is_fitted(self)
-        arrays = geometry_to_arrays(self._geometry)
-        for name in SAVED:
-            arrays[f"model.{name}"] = getattr(self, name)
-        if self._points is not None:
-            arrays["model._points"] = self._points
-        names = getattr(self, "feature_names_in_", None)
-        parameters = _as_json(self.get_params(deep=False))
-        check_parameters(parameters, parameters, ENGINES)
-        header = {
-            "parameters": parameters,
+        parameters = self.get_params(deep=False)
+        model = {name: getattr(self, name) for name in SAVED} | {
+            "parameters": parameters | {"engine": engine_name(self.engine)},
+            "engines": ENGINES,
             "texture": self.texture_,
             "n_features": int(self.n_features_in_),
-            "feature_names": None if names is None else [str(name) for name in names],
+            "feature_names": self._input_names if hasattr(self, "feature_names_in_") else None,
         }
-        write_arrays(path, arrays, header)
+        write_model(path, self._fitted.geometry, self._fitted.given, model)
 
     @classmethod
     def load(cls, path: Any) -> Self:
@@ -690,7 +628,9 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """
         parameters, attributes = read_model(path, cls._get_param_names(), ENGINES)
         model = cls(**parameters)
-        model.__dict__.update(attributes, _made={})
+        geometry, given = attributes.pop("geometry"), attributes.pop("given")
+        model.__dict__.update(attributes)
+        model._fitted = Fitted(geometry, model.embedding_, given)
         return model
 
     def _dimension_of(self, points: FloatArray) -> int:
@@ -701,6 +641,11 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return estimate_dimension(points, n_jobs=self.n_jobs).consensus
         return self.intrinsic_dim
 
+    @property
+    def _input_names(self) -> list[str]:
+        unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+        return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
+
     def _repr_html_inner(self) -> str:
         return self._repr_mimebundle_().get("text/html", "")
 
@@ -708,17 +653,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         """Add a line on what was fitted to scikit-learn's picture of the parameters."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle and self.__sklearn_is_fitted__():
-            n_points, n_components = self.embedding_.shape
-            said = [
-                f"{n_points:,} points of {self.n_features_in_:,} features in {n_components} "
-                "dimensions",
-                "" if self.texture_ is None else f"texture {self.texture_}",
-                f"{self._geometry.graph.n_edges // 2:,} edges",
-                f"{len(self.landmarks_):,} landmarks" if len(self.landmarks_) else "",
-                f"{len(self.shortcuts_):,} shortcuts" if len(self.shortcuts_) else "",
-                "eigenvalues " + ", ".join(f"{x:.4g}" for x in self.eigenvalues_.flat[:6]),
-            ]
-            bundle["text/html"] += f"<p>{'; '.join(filter(None, said))}</p>"
+            bundle["text/html"] += f"<p>{summary(self)}</p>"
         return bundle
 
     def __dir__(self) -> list[str]:
@@ -728,7 +663,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return [*names, *made] if self.__sklearn_is_fitted__() else names
 
     def __sklearn_is_fitted__(self) -> bool:
-        return hasattr(self, "_geometry")
+        return hasattr(self, "_fitted")
 
     @property
     def _n_features_out(self) -> int:
@@ -738,20 +673,6 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _as_json(parameters: dict[str, Any]) -> dict[str, Any]:
-    """Write parameters in words and numbers; a generator of random numbers has done its work."""
-    plain: dict[str, Any] = {}
-    for name, value in parameters.items():
-        if isinstance(value, os.PathLike):
-            value = os.fspath(value)
-        elif isinstance(value, np.random.RandomState):
-            value = None
-        elif value is not None and not isinstance(value, str):
-            value = np.asarray(value).tolist()  # numbers of NumPy, ranges, columns of tables
-        plain[name] = value
-    return plain
 
 
 def _warn_of_outside(info: Extrapolation, what: str, where: str) -> None:

@@ -11,7 +11,7 @@ import numpy as np
 
 from ptunfold.geodesics.bands import BAND
 from ptunfold.geodesics.blocks import sources_together
-from ptunfold.geodesics.squares import plan_slabs
+from ptunfold.geodesics.squares import plan_bands
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings
@@ -22,7 +22,7 @@ _EDGES_A_NEIGHBOR_IN_MANY = 1.5
 _MANY_FEATURES = 15
 _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
-_STRIPS = 1 << 30
+_READ_TOGETHER = 1 << 30
 _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 
@@ -125,11 +125,11 @@ class Needs:
 
     def stored(self) -> float:
         """All distances on disk."""
-        height = plan_slabs(self.n_points)[0].stop
-        strip = self.n_points * height * self.itemsize
+        height = plan_bands(self.n_points)[0].stop
+        columns = self.n_points * height * self.itemsize
         band = self.n_points * BAND * self.itemsize
-        n_strips = min(self.n_jobs, max(_STRIPS // strip, 1))
-        folding = n_strips * (strip + band)
+        n_threads = min(self.n_jobs, max(_READ_TOGETHER // columns, 1))
+        folding = n_threads * (columns + band)
         working = max(self._searching, folding, self._scaling + self.n_jobs * band)
         return max(self.laying, _FIXED + self._arranged + working)
 
@@ -137,24 +137,17 @@ class Needs:
         """All distances on a device, or where its engine finds room."""
         return max(self.laying, _FIXED + self.geometry)
 
-    def on_cluster(self, free: float) -> float:
-        """All distances by workers, who leave half of them here if there is room."""
-        bands = bytes_of_all_distances(self.n_points, self.itemsize)
-        here = _FIXED + self._arranged + self._scaling
-        has_room = bands <= 0.5 * free and here + bands <= free
-        return max(self.laying, here + bands * has_room)
-
     def stress(self) -> float:
         """All distances in memory, and the least stress."""
         n_arrays = 4 if self.is_arc else 7
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 
-    def landmarks(self, count: int, n_columns: int) -> float:
-        """Distances from landmarks, of which ``n_columns`` of each row are kept here."""
-        rows = n_columns * count * self.itemsize
+    def landmarks(self, count: int) -> float:
+        """Distances from landmarks."""
+        rows = self.n_points * count * self.itemsize
         tree = 48 + 16 * self.dim + 8 * self.dim**2
-        products = 12 * count * min(n_columns, _COLUMNS)
+        products = 12 * count * min(self.n_points, _COLUMNS)
         scaling = products + min(products, _BUFFER)
         working = max(self.n_jobs * self.n_points * tree, scaling)
         edges = 8 * self.n_edges * (not self.is_partly)

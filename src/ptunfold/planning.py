@@ -6,19 +6,19 @@ from collections.abc import Callable
 from typing import Any
 
 from ptunfold.caller import warn
-from ptunfold.geodesics.landmarks import MOST_CANDIDATES
+from ptunfold.engines import Engine
+from ptunfold.geometry.decisions import has_auto, resolve_auto
 from ptunfold.geometry.order import MOST_UNORDERED
-from ptunfold.geometry.texture import Texture, is_open, settle
+from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
-from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
+from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options, Settings
 from ptunfold.validation import MDS, check_choice, check_landmarks
 
-# Called with the points, settled settings, the texture and the graph, when these are known; tells
+# Called with the points, settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.
 RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
 
-MOST_FULL = {"threads": 20_000, "dask": 20_000, "cuda": 100_000}
 AUTO_LANDMARKS = 100
 _COMFORTABLE = 0.7
 
@@ -28,12 +28,11 @@ def plan_landmarks(
     landmark_selection: str,
     random_state: Any,
     points: FloatArray,
-    settings: Settings,
+    options: Options,
     n_components: int,
     *,
+    engine: Engine,
     mds: str = "auto",
-    engine: str = "threads",
-    is_stored: bool = False,
     n_jobs: int | None = None,
 ) -> tuple[LandmarkPlan | None, RoomCheck]:
     """Decide how a fit is done, and whether there is room for it.
@@ -44,16 +43,14 @@ def plan_landmarks(
         As in :class:`ptunfold.PTU`.
     points : (n_points, n_features)
         The points, checked.
-    settings : Settings
-        How the connection is laid, checked.
+    options : Options
+        What was asked for, checked.
     n_components : int
         The number of output coordinates.
+    engine : Engine
+        Where distances are computed and kept.
     mds : str
         How all distances become coordinates.
-    engine : str
-        Where distances are computed; engines other than threads know best what they have room for.
-    is_stored : bool
-        Whether all distances go to disk.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
 
@@ -73,19 +70,19 @@ def plan_landmarks(
     n_points = len(points)
     plan = check_landmarks(landmarks, landmark_selection, random_state, n_points, n_components)
     check_choice("mds", mds, MDS)
-    if is_stored:
+    if engine.is_stored:
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
-                "a store is for the distances between all points, and landmarks need none; pass "
-                "landmarks=None, or no store"
+                "Disk is for the distances between all points, and landmarks need none; pass "
+                f'landmarks=None, or engine="{engine.name}"'
             )
         plan = None
     if mds == "stress":
-        if engine != "threads" or is_stored:
-            where = "a store" if is_stored else f'engine="{engine}"'
+        if engine.name != "threads" or engine.is_stored:
+            where = "on disk" if engine.is_stored else f'with engine="{engine.name}"'
             raise ValueError(
                 f'mds="{mds}" needs the distances in memory, and not {where}; pass '
-                'mds="classical", or engine="threads" without a store'
+                'mds="classical", or engine="threads"'
             )
         if isinstance(plan, LandmarkPlan):
             raise ValueError(
@@ -97,14 +94,8 @@ def plan_landmarks(
 
     def bytes_for(plan: LandmarkPlan | None, needs: Needs) -> float:
         if plan is not None:
-            return needs.landmarks(plan.count, _columns_here(plan, n_points, engine))
-        if mds == "stress":
-            return needs.stress()
-        if is_stored:
-            return needs.stored()
-        if engine == "dask":
-            return needs.on_cluster(free)
-        return needs.all_distances() if engine == "threads" else needs.on_device()
+            return needs.landmarks(plan.count)
+        return needs.stress() if mds == "stress" else engine.bytes_of_all(needs)
 
     def needs_for(
         points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
@@ -121,10 +112,10 @@ def plan_landmarks(
         )
 
     n_given = points.nbytes
-    possible = [needs_for(points, *one) for one in _possible(settings, n_points)]
+    possible = [needs_for(points, *one) for one in _possible(options, n_points)]
     if isinstance(plan, str):
         full = max(bytes_for(None, needs) for needs in possible)
-        is_small = n_points <= MOST_FULL[engine]
+        is_small = n_points <= engine.most_full
         plan = None
         if not is_small or full > _COMFORTABLE * free:
             count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
@@ -134,7 +125,7 @@ def plan_landmarks(
             if is_small or full > _COMFORTABLE * free:
                 reason = why
             else:
-                reason = f"of more than {MOST_FULL[engine]} points take long (and {why})"
+                reason = f"of more than {engine.most_full} points take long (and {why})"
             warn(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
                 f"{reason}; pass landmarks=None for all distances or a number of your own",
@@ -158,25 +149,14 @@ def plan_landmarks(
     return final, check
 
 
-def _possible(settings: Settings, n_points: int) -> list[tuple[Settings, str | None]]:
-    """List what settings may become, whatever the data are like."""
-    if not is_open(settings):
-        return [(settle(settings, None, n_points), None)]
+def _possible(options: Options, n_points: int) -> list[tuple[Settings, str | None]]:
+    """List what options may become, whatever the data are like."""
+    if not has_auto(options, n_points):
+        return [(resolve_auto(options, None, n_points), None)]
     return [
-        (settle(settings, Texture(kind, 1.0), n_points), kind)
+        (resolve_auto(options, Texture(kind, 1.0), n_points), kind)
         for kind in ("flat", "smooth", "noisy", "rough")
     ]
-
-
-def _columns_here(plan: LandmarkPlan, n_points: int, engine: str) -> int:
-    """Tell how many columns of the rows of landmarks come into memory."""
-    if engine == "threads":
-        return n_points
-    if engine == "cuda":  # there they stay
-        return 0
-    # The choice of landmarks looks at some columns.
-    is_choice = plan.chosen is None and plan.how == "maxmin"
-    return min(n_points, MOST_CANDIDATES) if is_choice else 0
 
 
 def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, str]:
@@ -211,7 +191,7 @@ def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float
         )
 
 
-def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None) -> float:
+def bytes_of_geometry(points: FloatArray, options: Options, n_jobs: int | None) -> float:
     """Estimate what it takes at least to lay a connection over points."""
     return min(
         needs_of(
@@ -224,5 +204,5 @@ def bytes_of_geometry(points: FloatArray, settings: Settings, n_jobs: int | None
             is_ordered=len(points) > MOST_UNORDERED,
             n_jobs=n_jobs,
         ).laying
-        for one, kind in _possible(settings, len(points))
+        for one, kind in _possible(options, len(points))
     )

@@ -16,19 +16,6 @@ IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
 
 
-def is_of_dask(array: Any) -> bool:
-    """Tell Dask's arrays from others, without an import."""
-    return hasattr(array, "compute_chunk_sizes")
-
-
-def aligned(array: FloatArray) -> FloatArray:
-    """Move an array that came over a network to a proper place, if it is not at one.
-
-    NumPy multiplies matrices in another way if it has to do so itself, and other bits come out.
-    """
-    return np.require(np.asarray(array), requirements="A")
-
-
 def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
     """Return an array as the kernels are compiled for it, itself if it is so already.
 
@@ -36,13 +23,6 @@ def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
     compiled once more, which takes longer than most fits.
     """
     return np.require(array, dtype, ("C", "A", "W", "E"))
-
-
-def on_host(array: Any) -> Any:
-    """Bring an array of a device or a cluster into memory; others stay as they are."""
-    if is_of_dask(array):
-        array = array.compute()
-    return array.get() if hasattr(array, "get") else array
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,11 +37,15 @@ class Graph:
         The point that each edge leads to, ascending within a point.
     lengths : (n_edges,) float64
         The length of each edge; 0 between duplicate points.
+    bridges : (n_bridges, 2) int64, optional
+        Edges that were added to join components: they carry paths, but say nothing about tangent
+        spaces.
     """
 
     indptr: IntArray
     indices: IntArray
     lengths: FloatArray
+    bridges: IntArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         # Who reads it checks it: it may be mapped into memory, read-only.
@@ -102,7 +86,7 @@ class Graph:
 
     def with_lengths(self, lengths: FloatArray) -> Graph:
         """Return the same edges with other lengths."""
-        other = Graph(self.indptr, self.indices, lengths)
+        other = Graph(self.indptr, self.indices, lengths, self.bridges)
         for name in ("tails", "reverse"):  # found once
             if name in self.__dict__:
                 other.__dict__[name] = self.__dict__[name]
@@ -356,51 +340,73 @@ class LandmarkPlan:
     chosen: IntArray | None = None
 
 
-@dataclass(frozen=True, eq=False)
-class Settings:
-    """How a connection is laid over points; the meanings are those of :class:`ptunfold.PTU`.
+@dataclass(frozen=True)
+class Options:
+    """What a user asks for, checked; the meanings are those of :class:`ptunfold.PTU`.
 
     Attributes
     ----------
-    n_neighbors, radius, intrinsic_dim, step, disconnected, search, tangent
-        As in :class:`ptunfold.PTU`.
-    tangent_neighbors : int
-        The same; 0 while it is left to the data.
-    denoise : int
-        The same; -1 while it is left to the data.
-    denoise_neighbors : int
-        The number of neighbours that take part in it; 0 while it is left to the data.
-    n_wide : int
-        The number of neighbours that each point is given in the end, from among neighbours of
-        neighbours, if the data are curved; 0 for no more than it has.
-    is_pruned : bool
-        Whether shortcuts are dropped.
-    coherence : float, optional
-        How much is carried over every edge; as the data are by default.
+    graph : str, Graph or sparse matrix
+        The kind of graph, or a graph of one's own.
+    n_neighbors, tangent_neighbors, tangent, step, denoise, coherence
+        None if it is left to the data.
+    intrinsic_dim : int
+        The dimension of the tangent spaces.
     may_shrink : bool
         Whether fewer dimensions may be taken, if they hold the edges.
-    may_thin : bool
-        Whether fewer neighbours may be taken, if lengths along that graph fit better.
-    graph : str or sparse matrix
-        The kind of graph, or the edge lengths of one.
+    is_pruned : bool
+        Whether shortcuts are dropped.
+    radius, disconnected, search
+        As in :class:`ptunfold.PTU`.
     """
 
+    graph: Any
+    n_neighbors: int | None
+    radius: float | None
+    search: str
+    disconnected: str
+    is_pruned: bool
+    intrinsic_dim: int
+    may_shrink: bool
+    tangent_neighbors: int | None
+    tangent: str | None
+    step: str | None
+    denoise: int | None
+    coherence: float | None
+
+
+@dataclass(frozen=True)
+class Settings:
+    """What is done: :class:`Options` with all that was left to the data decided.
+
+    Attributes
+    ----------
+    n_wide : int
+        The number of neighbours that each point is given in the end, from among neighbours of
+        neighbours; 0 for no more than it has.
+    denoise_neighbors : int
+        The number of neighbours that take part in denoising.
+    coherence : float, optional
+        How much is carried over every edge; None to measure it at each.
+    graph, n_neighbors, radius, search, disconnected, is_pruned, intrinsic_dim, tangent_neighbors,
+    tangent, step, denoise
+        As in `Options`.
+    """
+
+    graph: Any
     n_neighbors: int
     radius: float | None
-    graph: Any
-    intrinsic_dim: int
-    tangent_neighbors: int
-    step: str
-    disconnected: str
     search: str
-    tangent: str
-    denoise: int
+    disconnected: str
     is_pruned: bool
     n_wide: int
-    coherence: float | None = None
-    may_shrink: bool = False
-    may_thin: bool = False
-    denoise_neighbors: int = 0
+    intrinsic_dim: int
+    tangent_neighbors: int
+    tangent: str
+    step: str
+    denoise: int
+    denoise_neighbors: int
+    coherence: float | None
 
 
 @dataclass(frozen=True, eq=False)
@@ -454,16 +460,21 @@ class Geometry:
         return Transport(share, 1.0 if kept is None else float(kept.mean()))
 
     @cached_property
+    def components(self) -> list[IntArray]:
+        """The points of each component that is embedded, the largest component first."""
+        return [np.flatnonzero(self.labels == one) for one in range(self.labels.max() + 1)]
+
+    @cached_property
     def place(self) -> IntArray:
         """The number here of each of the caller's points, ``(n_points,)``."""
         return np.arange(len(self.labels)) if self.order is None else np.argsort(self.order)
 
     @property
-    def given_shortcuts(self) -> IntArray:
+    def input_shortcuts(self) -> IntArray:
         """Shortcuts by the caller's numbers, sorted, ``(n_shortcuts, 2)``."""
-        pairs = np.sort(self.given(self.shortcuts), axis=1)
+        pairs = np.sort(self.to_input(self.shortcuts), axis=1)
         return pairs[np.lexsort(pairs.T[::-1])]
 
-    def given(self, nodes: IntArray) -> IntArray:
+    def to_input(self, nodes: IntArray) -> IntArray:
         """Return the caller's numbers of points here."""
         return nodes if self.order is None else self.order[nodes]

@@ -13,10 +13,11 @@ from sklearn.manifold import Isomap
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
-from ptunfold import PTU, build_graph, pipeline
+from ptunfold import PTU, build_graph
 from ptunfold.datasets import filled_torus, flat_square, petals, s_with_hole, swiss_roll
 from ptunfold.embedding import extension
-from ptunfold.geometry.span import into_span
+from ptunfold.geometry import stages
+from ptunfold.geometry.span import Span
 
 
 def split(data, seed=0):
@@ -197,11 +198,11 @@ def test_the_way_back_does_not_carry_noise_on(make, seed):
     assert off < 0.95 * np.square(mean - points[is_new]).sum()
     # Fitted points come back, to themselves or to their surface, and near them nothing jumps.
     back = model.inverse_transform(model.embedding_)
-    surface = model._as_given.surface
-    if model._points is None:
+    surface = model._fitted.as_given.surface
+    if model._fitted.given is None:
         np.testing.assert_array_equal(back, surface)
     else:  # in fewer coordinates, because the spectrum shows the noise
-        found, _ = into_span(model._points, model._as_given.points, back)
+        found, _ = Span(model._fitted.given, model._fitted.as_given.points).into(back)
         np.testing.assert_allclose(found, surface, atol=1e-9)
     nudged = model.inverse_transform(model.embedding_ + 1e-9)
     np.testing.assert_allclose(nudged, back, atol=1e-4)
@@ -271,7 +272,7 @@ def test_isolated_points_and_points_off_the_span():
 
 
 def test_features_beyond_points_in_an_order_of_its_own(monkeypatch):
-    monkeypatch.setattr(pipeline, "MOST_UNORDERED", 10)
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
     data = s_with_hole(200, n_features=300)
     points = np.random.default_rng(0).permutation(data.points)
     model = PTU().fit(points)

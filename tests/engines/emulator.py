@@ -80,24 +80,12 @@ class RawKernel:
         self.name = name
         flags = [option for option in options if option.startswith("-D")]
         key = hashlib.sha256("".join([SHIM, source, *flags]).encode()).hexdigest()
-        folder = Path(tempfile.mkdtemp())
-        (folder / "kernel.cpp").write_text(SHIM + source)
-        library = folder / f"{key}.so"
-        subprocess.run(
-            [
-                COMPILER,
-                "-O1",
-                "-w",
-                "-shared",
-                "-fPIC",
-                *flags,
-                "-o",
-                library,
-                folder / "kernel.cpp",
-            ],
-            check=True,
-        )
-        self.library = ctypes.CDLL(str(library))
+        with tempfile.TemporaryDirectory() as name:
+            code, library = Path(name) / "kernel.cpp", Path(name) / f"{key}.so"
+            code.write_text(SHIM + source)
+            command = [COMPILER, "-O1", "-w", "-shared", "-fPIC", *flags, "-o", library, code]
+            subprocess.run(command, check=True)
+            self.library = ctypes.CDLL(str(library))
 
     def __call__(self, grid, block, arguments):
         passed = [_passed(argument) for argument in arguments]
@@ -139,6 +127,7 @@ def make_cupy(memory=1 << 30, n_devices=1):
     )
     return SimpleNamespace(
         asarray=np.asarray,
+        asnumpy=np.asarray,
         empty=np.empty,
         zeros=np.zeros,
         arange=np.arange,

@@ -15,7 +15,7 @@ from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole
 from ptunfold.explorer import Page
 from ptunfold.paper import SECTIONS, write_report
-from ptunfold.paper.record import Claim, Section
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.sections import Extent
 
 N_POINTS = 300

@@ -32,11 +32,11 @@ class Victim:
     """What is interrupted, in a process of its own: it does one thing until Ctrl-C comes."""
 
     def __init__(self, folder: Path) -> None:
-        from ptunfold import PTU
+        from ptunfold import PTU, Disk
         from ptunfold.datasets import s_with_hole
         from ptunfold.geometry.neighbors import neighbor_lists
 
-        self.make = PTU
+        self.make, self.disk = PTU, Disk
         self.folder = folder
         self.search = neighbor_lists
         self.many = s_with_hole(10_000, seed=1).points
@@ -52,7 +52,7 @@ class Victim:
         elif name == "fit":
             self.model.fit(self.points)
         elif name == "transform":
-            self.model._made.clear()
+            vars(self.model._fitted).pop("_extension", None)
             self.model.transform(self.points)
             self.model.inverse_transform(self.model.embedding_)
         elif name == "save":
@@ -62,19 +62,18 @@ class Victim:
         elif name == "store":
             for part in sorted((self.folder / "store").rglob("*"), reverse=True):
                 part.rmdir() if part.is_dir() else part.unlink()
-            self.make(n_jobs=2, store=self.folder / "store").fit(self.points)
+            self.make(n_jobs=2, engine=self.disk(self.folder / "store")).fit(self.points)
 
     def interrupted(self, name: str) -> list[str]:
         """Do one thing over and over, until Ctrl-C; returns what is wrong afterwards."""
         before = dict(vars(self.model))
-        made = before.pop("_made")
         files = self._files()
         try:
             print("started", flush=True)
             while True:
                 self.do(name)
                 if name == "fit":
-                    vars(self.model).update(before, _made=made)
+                    vars(self.model).update(before)
         except KeyboardInterrupt:
             print("stopped", flush=True)
         wrong = []
@@ -86,7 +85,6 @@ class Victim:
         if threading.active_count() > 1:
             wrong.append(f"threads are left: {threading.enumerate()}")
         after = dict(vars(self.model))
-        after.pop("_made")
         changed = [key for key in {*before, *after} if before.get(key) is not after.get(key)]
         if changed:
             wrong.append(f"the estimator has changed: {changed}")
@@ -107,7 +105,7 @@ class Victim:
         if name == "transform":
             return self.model.transform(self.points)
         if name == "store":
-            model = self.make(n_jobs=2, store=self.folder / "store", resume=goes_on)
+            model = self.make(n_jobs=2, engine=self.disk(self.folder / "store", resume=goes_on))
             return model.fit_transform(self.points)
         # What was there before the interrupt, or what was to come: both are whole.
         path = self.folder / ("model.safetensors" if name == "save" else "page.html")

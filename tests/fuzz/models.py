@@ -23,8 +23,9 @@ from unittest import mock
 import numpy as np
 from safetensors.numpy import load, save
 
-from ptunfold import PTU, pipeline
+from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry import stages
 from ptunfold.io.models import checksum
 
 _BATCH = 500
@@ -59,7 +60,7 @@ def make_models() -> list[bytes]:
     with tempfile.TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore")
         for number, (model, points) in enumerate(fits):
-            with mock.patch.object(pipeline, "MOST_UNORDERED", 40 if number % 3 else 10**6):
+            with mock.patch.object(stages, "MOST_UNORDERED", 40 if number % 3 else 10**6):
                 model.fit(points)
             model.save(Path(folder) / "model")
             files.append((Path(folder) / "model").read_bytes())
@@ -198,9 +199,8 @@ def use(model: PTU) -> None:
     """Call everything that kernels work for; numbers must be some."""
     labels = model.component_labels_
     is_in, is_one = labels >= 0, labels.max() == 0 and labels.min() == 0
-    given = (
-        model._geometry.points[model._geometry.place] if model._points is None else model._points
-    )
+    fitted = model._fitted
+    given = fitted.geometry.points[fitted.geometry.place] if fitted.given is None else fitted.given
     n_points = len(labels)
     _finite(model.transform(given[is_in][:3]))
     near = given[:3] + given.std(dtype=np.float64) / 7

@@ -18,8 +18,9 @@ from ptunfold.geodesics import blocks
 from ptunfold.geodesics import distances as distances_module
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import BAND, new_bands
-from ptunfold.geodesics.distances import OneWayRows, squared_distances
+from ptunfold.geodesics.distances import OneWayRows, fold_directions
 from ptunfold.kernels import batches
+from ptunfold.threads import Run
 from tests.oracle import random_connection
 
 
@@ -240,9 +241,8 @@ def test_squares_in_bands_equal_the_matrix(dtype, n_points):
     order = np.argsort(arrangement.position, kind="stable")
     expected = transport_distances(connection, dtype=dtype)[np.ix_(order, order)]
     for n_jobs in (1, 2, 4):
-        squares = squared_distances(
-            arrangement.connection, arrangement.position[order], dtype=dtype, n_jobs=n_jobs
-        )
+        rows_of = OneWayRows(arrangement.connection, arrangement.position[order])
+        squares = fold_directions(rows_of, dtype, Run(n_jobs))
         assert all(band.dtype == dtype for band in squares.bands)
         np.testing.assert_array_equal(squares.whole(), np.square(expected).astype(np.float64))
 

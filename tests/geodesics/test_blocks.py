@@ -7,7 +7,7 @@ import pytest
 
 from ptunfold.geodesics.blocks import plan_batches, plan_blocks
 from ptunfold.kernels.lanes import LANES
-from ptunfold.threads import run_blocks
+from ptunfold.threads import Run, run_blocks
 
 
 @pytest.mark.parametrize(("n_sources", "n_points"), [(0, 5), (1, 1), (100, 100), (7, 10**7)])
@@ -39,16 +39,16 @@ def test_a_failing_block_is_reported_and_the_rest_is_not_run():
 
     blocks = [slice(i, i + 1) for i in range(500)]
     with pytest.raises(RuntimeError, match="broken block"):
-        run_blocks(work, blocks, n_jobs=2)
+        run_blocks(work, blocks, Run(2))
     assert len(ran) < 500
 
 
 def test_no_thread_is_left_behind():
     before = threading.active_count()
-    run_blocks(lambda block: None, [slice(0, 1)] * 10, n_jobs=4)
+    run_blocks(lambda block: None, [slice(0, 1)] * 10, Run(4))
     assert threading.active_count() == before
 
 
 def test_n_jobs_threads_work_at_once():
     barrier = threading.Barrier(3, timeout=20)
-    run_blocks(lambda block: barrier.wait() and None, [slice(0, 1)] * 3, n_jobs=3)
+    run_blocks(lambda block: barrier.wait() and None, [slice(0, 1)] * 3, Run(3))

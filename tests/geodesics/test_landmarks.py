@@ -6,6 +6,7 @@ import pytest
 from ptunfold import build_graph, connect, estimate_frames, geodesics, transport_distances
 from ptunfold.datasets import petals, s_with_hole
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
+from ptunfold.threads import Run
 from tests.oracle import algorithm_2, random_connection
 
 
@@ -26,15 +27,15 @@ def test_rows_are_the_means_of_both_directions():
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
 def test_rows_belong_to_the_landmarks(connection, dtype):
-    landmarks, rows = farthest_landmarks(connection, 30, dtype=dtype)
+    landmarks, rows = farthest_landmarks(connection, 30, dtype)
     assert rows.dtype == dtype
     assert len(np.unique(landmarks)) == 30
     np.testing.assert_array_equal(rows, transport_distances(connection, landmarks, dtype=dtype))
 
 
 def test_threads_change_nothing(connection):
-    one = farthest_landmarks(connection, 60, n_jobs=1)
-    three = farthest_landmarks(connection, 60, n_jobs=3)
+    one = farthest_landmarks(connection, 60, run=Run(1))
+    three = farthest_landmarks(connection, 60, run=Run(3))
     for first, second in zip(one, three, strict=True):
         np.testing.assert_array_equal(first, second)
 
@@ -59,7 +60,7 @@ def test_no_more_landmarks_than_places():
     connection = connect(points, graph, estimate_frames(points, graph, 10, 2))
     landmarks, rows = farthest_landmarks(connection, 50)
     assert len(landmarks) == 20
-    np.testing.assert_array_equal(rows[:20], transport_distances(connection, landmarks))
+    np.testing.assert_array_equal(rows, transport_distances(connection, landmarks))
     assert len(np.unique(points[landmarks], axis=0)) == 20
 
 
@@ -67,7 +68,7 @@ def test_no_more_landmarks_than_places():
 def test_few_candidates_cover_the_data_too(connection, n_landmarks, monkeypatch):
     """As with more than a million points, of which not all can be chosen."""
     _, rows = farthest_landmarks(connection, n_landmarks)
-    monkeypatch.setattr(geodesics.landmarks, "MOST_CANDIDATES", 400)
+    monkeypatch.setattr(geodesics.landmarks, "_MOST_CANDIDATES", 400)
     landmarks, fewer = farthest_landmarks(connection, n_landmarks)
     assert set(landmarks[1:] % 4) == {0}  # every fourth of 1500
     np.testing.assert_array_equal(fewer, transport_distances(connection, landmarks))

@@ -8,8 +8,10 @@ from scipy.sparse.csgraph import minimum_spanning_tree
 from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, build_graph, geodesic_distances
-from ptunfold.geometry import neighbors
-from ptunfold.geometry.components import resolve_components
+from ptunfold.datasets import s_with_hole
+from ptunfold.geometry import neighbors, stages
+from ptunfold.geometry.components import join_components
+from ptunfold.geometry.graph import without_bridges
 
 
 def islands(sizes=(60, 40, 25), n_features=3, seed=0, gap=10.0):
@@ -42,7 +44,7 @@ def test_bridges_are_the_shortest_possible(sizes, n_features, monkeypatch):
     graph = build_graph(points, 5)
     before = graph.component_labels
     with pytest.warns(UserWarning, match=r"has 3 comp|has 6 comp"):
-        bridged, labels = resolve_components(points, graph, "bridge")
+        bridged, labels = join_components(points, graph, "bridge")
     assert (labels == 0).all()
     assert bridged.component_labels.max() == 0
     closest = np.array(
@@ -84,7 +86,7 @@ def test_many_lone_points_are_bridged():
     graph = build_graph(points, graph="radius", radius=1e-9)
     assert graph.n_edges == 0
     with pytest.warns(UserWarning, match="has 300 components"):
-        bridged, _ = resolve_components(points, graph, "bridge")
+        bridged, _ = join_components(points, graph, "bridge")
     assert bridged.n_edges == 2 * 299
 
 
@@ -183,7 +185,7 @@ def test_bridges_make_no_cycle_where_distances_tie():
     corners = np.stack(np.meshgrid(np.arange(14.0), np.arange(14.0)), axis=-1).reshape(-1, 2)
     graph = build_graph(corners, graph="radius", radius=0.5)
     with pytest.warns(UserWarning, match="joined by 195 edges"):
-        bridged, _ = resolve_components(corners, graph, "bridge")
+        bridged, _ = join_components(corners, graph, "bridge")
     assert bridged.n_edges == 2 * 195
 
 
@@ -206,3 +208,32 @@ def test_separate_takes_components_too_small_for_a_plane(size):
     piece = model.embedding_[50:]
     assert np.isfinite(piece).all()
     np.testing.assert_allclose(cdist(piece, piece), cdist(tiny, tiny), atol=1e-9)
+
+
+def test_bridges_are_marked_and_lead_to_no_frames():
+    points = s_with_hole(300).points
+    points = np.concatenate((points, points[:150] + [0, 0, 9]))
+    with pytest.warns(UserWarning, match="joined by"):
+        model = PTU().fit(points)
+    (bridge,) = model.graph_.bridges
+    assert (bridge < 300).sum() == 1
+    within = without_bridges(model.graph_)
+    assert within.n_edges == model.graph_.n_edges - 2
+    assert within.component_labels.max() == 1
+    alone = PTU().fit(points[:300])
+    np.testing.assert_allclose(model.frames_.residual[:300], alone.frames_.residual, rtol=1e-9)
+
+
+def test_bridges_of_many_points_have_their_numbers(monkeypatch, tmp_path):
+    monkeypatch.setattr(stages, "MOST_UNORDERED", 10)
+    points = s_with_hole(300).points
+    points = np.random.default_rng(0).permutation(
+        np.concatenate((points, points[:150] + [0, 0, 9]))
+    )
+    with pytest.warns(UserWarning, match="joined by"):
+        model = PTU().fit(points)
+    ((one, other),) = model.graph_.bridges
+    assert abs(points[one, 2] - points[other, 2]) > 3
+    assert other in model.graph_.indices[model.graph_.indptr[one] : model.graph_.indptr[one + 1]]
+    model.save(tmp_path / "model")
+    np.testing.assert_array_equal(PTU.load(tmp_path / "model").graph_.bridges, model.graph_.bridges)

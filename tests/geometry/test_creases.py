@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
 
-from ptunfold import build_graph, connect, estimate_frames, geodesic_distances, graph_distances
+from ptunfold import build_graph, connect, geodesic_distances, graph_distances
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.creases import take_one_side
+from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.shortcuts import find_jumps, keep_to_sheet
 
 
@@ -20,7 +21,7 @@ def folded_sheet(n_points=2000, seed=0):
 
 
 def frames_of(points, graph):
-    return estimate_frames(points, graph, 18, 2, tangent="quadratic", must_span=False)
+    return frames_at(np.arange(len(points)), points, graph, 18, 2, tangent="quadratic")
 
 
 def test_points_at_a_crease_get_the_plane_of_their_side():
@@ -116,7 +117,7 @@ def test_edges_between_parallel_sheets_are_jumps():
     # A third of the sheets is one only, so that they hang together.
     points[sheets[:, 0] < 0.3, 2] = 0.01
     graph = build_graph(points)
-    frames = estimate_frames(points, graph, 6, 2, must_span=False)
+    frames = frames_at(np.arange(len(points)), points, graph, 6, 2)
     frames.vectors[:] = np.eye(3)[:, :2]
     jumps = find_jumps(points, graph, frames)
     is_apart = (upper[jumps[:, 0]] != upper[jumps[:, 1]]) & (sheets[jumps] > 0.3).any(axis=1)[:, 0]

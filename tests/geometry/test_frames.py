@@ -6,7 +6,7 @@ from scipy.sparse.csgraph import dijkstra
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square, spherical_cap
-from ptunfold.kernels.paths import graph_neighborhoods
+from ptunfold.kernels.trees import graph_neighborhoods
 
 
 def planes_agree(first, second, atol):

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from sklearn.datasets import load_digits
 
-from ptunfold import PTU, build_graph, find_shortcuts, pipeline
+from ptunfold import PTU, build_graph, find_shortcuts
 from ptunfold.datasets import (
     flat_square,
     petals,
@@ -13,6 +13,7 @@ from ptunfold.datasets import (
     spherical_cap,
     swiss_roll,
 )
+from ptunfold.geometry import stages
 from ptunfold.geometry.graph import without_edges
 from ptunfold.geometry.noise import move_to_surface
 from ptunfold.geometry.texture import texture_of
@@ -129,7 +130,7 @@ def test_parts_without_a_surface_do_not_matter(monkeypatch):
     line = np.column_stack((np.arange(4.0), np.zeros(4), np.zeros(4))) + [80, 0, 0]
     points = np.concatenate((line, sheet))
     for order in (20_000, 10):
-        monkeypatch.setattr(pipeline, "MOST_UNORDERED", order)
+        monkeypatch.setattr(stages, "MOST_UNORDERED", order)
         with pytest.warns(UserWarning, match="only the largest"):
             model = PTU(graph="radius", radius=4, disconnected="largest", denoise=1).fit(points)
         assert np.isfinite(model.embedding_[4:]).all()
@@ -187,5 +188,7 @@ def test_denoising_by_least_squares_only_if_asked():
     graph = without_edges(graph, *find_shortcuts(graph))
     for model, tangent in zip(models, ("quadratic", "robust"), strict=True):
         moved = move_to_surface(points, graph, 48, 2, tangent=tangent)
-        np.testing.assert_array_equal(model._geometry.surface, moved)
-    assert not np.array_equal(models[0]._geometry.surface, models[1]._geometry.surface)
+        np.testing.assert_array_equal(model._fitted.geometry.surface, moved)
+    assert not np.array_equal(
+        models[0]._fitted.geometry.surface, models[1]._fitted.geometry.surface
+    )

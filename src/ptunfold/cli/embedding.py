@@ -111,6 +111,10 @@ def embed(
     from ptunfold.io.tables import STREAM, check_output
 
     PTU = estimator()
+    from ptunfold.engines import Disk
+
+    if resume and store is None:
+        raise ValueError("--resume needs the folder to go on with; pass --store")
     if explore is not None:
         check_page(explore)
     if plot is not None:
@@ -143,12 +147,10 @@ def embed(
             mds=mds,
             disconnected=disconnected,
             search=search,
-            engine=engine,
-            store=store,
-            resume=resume,
+            engine=engine if store is None else Disk(store, resume, engine),
             random_state=random_state,
             n_jobs=n_jobs,
-            progress=sys.stderr.isatty(),
+            verbose=sys.stderr.isatty(),
         ).fit(points)
         seconds = time.perf_counter() - start
         trust = trust_in(model) if report else {}  # before anything is written

@@ -6,7 +6,7 @@ import numpy as np
 
 from ptunfold.geodesics.paths import both_directions
 from ptunfold.geodesics.rows import kept_of
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 from ptunfold.validation import check_connection
 
@@ -111,7 +111,7 @@ def disagreement(
             gap = np.abs(forward[is_there] - backward[is_there]) / mean[is_there]
             found[place, is_there] = np.where(gap < _ROUNDING, 0, gap)
 
-    run_blocks(handle, cut(len(sources), 1), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(sources), 1), Run(n_jobs))
     n_found = np.isfinite(found).sum(axis=0)
     total = np.nansum(found, axis=0)
     return np.divide(total, n_found, out=np.full(n_points, np.nan), where=n_found > 0)

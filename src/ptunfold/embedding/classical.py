@@ -9,13 +9,12 @@ from sklearn.utils.extmath import svd_flip
 
 from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
-from ptunfold.engines.cluster_squares import ClusterSquares
 from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
 from ptunfold.geodesics.squares import BandSquares, Squares
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
-from ptunfold.types import Embedding, FloatArray, is_of_dask
+from ptunfold.types import Embedding, FloatArray
 from ptunfold.validation import check_n_components, check_squares, refuse_mask
 
 
@@ -25,7 +24,7 @@ def classical_mds(
     *,
     overwrite: bool = False,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Find the coordinates whose distances are closest to the given ones (Sec. 2.2, 3.6).
 
@@ -41,7 +40,7 @@ def classical_mds(
         Use the memory of ``distances`` for their squares, if they are NumPy's.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -61,31 +60,13 @@ def classical_mds(
     >>> classical_mds(np.array(square), n_components=2).eigenvalues
     array([1., 1.])
     """
-    if is_of_dask(distances):
-        return _scale_on_cluster(distances, n_components, progress=progress)
     refuse_mask(distances, "distances")
     taken = np.asarray(distances) if overwrite else np.array(distances)
     distances = as_distances(taken, n_components)
     symmetrize(distances, squared=True, n_jobs=n_jobs)
     return scale_squares(
-        BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, progress=progress
+        BandSquares(bands_of(distances)), n_components, n_jobs=n_jobs, verbose=verbose
     )
-
-
-def _scale_on_cluster(distances: Any, n_components: int, *, progress: bool) -> Embedding:
-    """Do the same with a Dask array, wherever Dask works."""
-    if np.isnan(distances.shape).any():  # chunks whose sizes nobody knows yet
-        distances = distances.copy().compute_chunk_sizes()
-    distances = _as_floats(distances, n_components)
-    # With the first pass, because the array may not be there yet.
-    checked = distances.map_blocks(
-        _checked_values, distances.shape, dtype=distances.dtype, meta=distances._meta
-    )
-    squares = ClusterSquares(lambda: checked, len(distances), distances.dtype)
-    try:
-        return scale_squares(squares, n_components, progress=progress)
-    finally:
-        squares.release()
 
 
 def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
@@ -135,7 +116,7 @@ def scale_squares(
     n_components: int,
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Do the same for squared distances, wherever they lie.
 
@@ -147,10 +128,10 @@ def scale_squares(
         The number of coordinates.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
     """
-    with stage("embedding", None, "passes", progress) as bar, single_threaded_blas():
+    with stage("embedding", None, "passes", verbose) as bar, single_threaded_blas():
         eigenvalues, eigenvectors = largest_eigenpairs(squares, n_components, bar, n_jobs)
     warn_of_negative(eigenvalues)
     eigenvectors, _ = svd_flip(eigenvectors, None)

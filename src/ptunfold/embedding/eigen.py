@@ -9,7 +9,7 @@ from scipy import linalg
 from scipy.sparse.linalg import ArpackNoConvergence, LinearOperator, eigsh
 
 from ptunfold.geodesics.squares import Squares
-from ptunfold.types import FloatArray, on_host
+from ptunfold.types import FloatArray
 
 # Below this size a dense solver is quicker than an iterative one.
 _MOST_DENSE = 400
@@ -91,16 +91,16 @@ def largest_eigenpairs(
     for _ in range(_MOST_RESTARTS):
         values, vectors, start, residual = _krylov(multiply, start, n_components, tolerance)
         if residual <= tolerance:
-            return on_host(values), on_host(vectors)
+            return squares.here(values), squares.here(vectors)
     if residual <= 1e3 * tolerance:
-        return on_host(values), on_host(vectors)  # as far as rounding lets it come
+        return squares.here(values), squares.here(vectors)  # as far as rounding lets it come
     try:
         operator = LinearOperator(
             (n_points, n_points),
-            lambda vector: on_host(multiply(squares.near(vector.reshape(-1, 1)))).ravel(),
+            lambda vector: squares.here(multiply(squares.near(vector.reshape(-1, 1)))).ravel(),
             dtype=np.float64,
         )
-        values, vectors = eigsh(operator, n_components, which="LA", v0=on_host(start[:, 0]))
+        values, vectors = eigsh(operator, n_components, which="LA", v0=squares.here(start[:, 0]))
         return values[::-1], vectors[:, ::-1]
     except ArpackNoConvergence:
         return _dense(squares, n_components)

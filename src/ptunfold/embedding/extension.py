@@ -10,9 +10,9 @@ import numpy as np
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
-from ptunfold.geometry.span import into_span, out_of_span
-from ptunfold.kernels.extension import blend, local_moments
-from ptunfold.threads import cut, effective_n_jobs, run_blocks
+from ptunfold.geometry.span import Span
+from ptunfold.kernels.blending import blend, local_moments
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
 _QUERIES_TOGETHER = 4096
@@ -68,7 +68,8 @@ class Extension:
             kernel_ready(array, array.dtype) for array in (geometry.points, geometry.surface)
         )
         geometry = replace(geometry, points=points, surface=surface)
-        self.points, self.surface, self.given = points, surface, given
+        self.points, self.surface = points, surface
+        self.span = None if given is None else Span(given, points)
         self.coordinates = coordinates.astype(np.float64)
         self.n_jobs = n_jobs
         # Points without an edge have no frame; next to them nothing moves.
@@ -81,7 +82,7 @@ class Extension:
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
         self.maps, self.inverses = self._fit_maps(geometry.connection.steps[kept])
-        self.search, _ = exact_search(
+        self.search = exact_search(
             self.points, len(self.points), 1, effective_n_jobs(n_jobs), are_new=True
         )
         # On a clean sheet a mean over places where it lies on itself would lead off it.
@@ -101,8 +102,8 @@ class Extension:
         self.reach_in_embedding = self._reaches(np.nan_to_num(self.coordinates))
         # Noise that was left out when coordinates were taken is nothing to wonder about.
         self.usual_off_span = 0.0
-        if given is not None and geometry.points.shape[1] < min(given.shape):
-            self.usual_off_span = float(into_span(given, self.points, given)[1].max())
+        if given is not None and self.span is not None and points.shape[1] < min(given.shape):
+            self.usual_off_span = float(self.span.into(given, n_jobs)[1].max())
 
     def into_embedding(
         self, new: FloatArray, n_jobs: int | None = None
@@ -110,8 +111,8 @@ class Extension:
         """Place new points (n_new, n_features) in the embedding."""
         off_span: FloatArray = np.zeros(len(new))
         queries: FloatArray = new.astype(np.float64)
-        if self.given is not None:
-            queries, off_span = into_span(self.given, self.points, queries)
+        if self.span is not None:
+            queries, off_span = self.span.into(queries, n_jobs)
         nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
         coordinates, gaps = self._blend(
             nearest, queries, self.points, self.frames, self.maps, self.coordinates, n_jobs
@@ -145,8 +146,8 @@ class Extension:
                 self.surface,
                 n_jobs,
             )
-        if self.given is not None:
-            points = out_of_span(self.given, self.points, points)
+        if self.span is not None:
+            points = self.span.out(points, n_jobs)
         is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
         return points.astype(self.points.dtype), Extrapolation(gaps, is_far)
 
@@ -197,7 +198,7 @@ class Extension:
     @property
     def _rounding(self) -> float:
         """How far rounding alone can take a fitted point from its place in the span."""
-        if self.given is None:
+        if self.span is None:
             return 0.0
         return float(1e2 * np.finfo(self.points.dtype).eps * np.abs(self.points).max())
 
@@ -235,7 +236,7 @@ class Extension:
                 gaps[block],
             )
 
-        run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), Run(n_jobs))
         return results, gaps
 
     def _fit_maps(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:

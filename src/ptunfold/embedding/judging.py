@@ -7,12 +7,12 @@ import warnings
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import relax
-from ptunfold.geometry.components import resolve_components
+from ptunfold.geometry.components import join_components
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.lanes import LANES
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Graph
 
 _SHOWN, _LANDMARKS = 2000, 200
@@ -64,7 +64,7 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
 
     # Who takes the graph is told about its components.
-    graph, _ = resolve_components(points, graph, "bridge", n_jobs, say=lambda _: None)
+    graph, _ = join_components(points, graph, "bridge", n_jobs, say=lambda _: None)
     shown = sample(points, _SHOWN)
     landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))
@@ -78,7 +78,7 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
         shortest_paths(*ends, places, sources, per_width, *queue, labels, parents, visits)
         lengths[block] = labels[shown, : block.stop - block.start].T
 
-    run_blocks(measure, cut(len(landmarks), LANES), n_jobs=n_jobs)
+    run_blocks(measure, cut(len(landmarks), LANES), Run(n_jobs))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         picture = landmark_mds(lengths, landmarks, dim).coordinates

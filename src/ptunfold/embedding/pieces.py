@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.embedding.classical import scale_squares
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
 from ptunfold.embedding.stress import scale_one_way
 from ptunfold.engines import Engine
@@ -17,6 +16,7 @@ from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.geometry.order import sample
+from ptunfold.threads import Run
 from ptunfold.types import (
     Connection,
     Embedding,
@@ -27,16 +27,57 @@ from ptunfold.types import (
 )
 
 
+def embed_component(
+    geometry: Geometry,
+    nodes: IntArray,
+    n_components: int,
+    plan: LandmarkPlan | None,
+    engine: Engine,
+    run: Run,
+    *,
+    mds: str,
+) -> tuple[Embedding, IntArray]:
+    """Embed one component, by all distances or by its share of the landmarks.
+
+    Parameters
+    ----------
+    geometry : Geometry
+        All components.
+    nodes : (n_nodes,) int
+        All nodes of the component.
+    n_components : int
+        The number of output coordinates.
+    plan : LandmarkPlan, optional
+        Landmarks for all points.
+    engine : Engine
+        Where the work is done.
+    run : Run
+        Threads and progress bars.
+    mds : {"auto", "classical", "stress"}
+        How distances become coordinates; "auto" relaxes what classical scaling folds.
+
+    Returns
+    -------
+    embedding : Embedding
+        Of ``nodes``.
+    landmarks : (n_landmarks,) int
+        The nodes that were landmarks.
+    """
+    share = landmarks_for(nodes, geometry, plan, n_components)
+    how = (n_components, engine, run, mds, geometry.points.dtype)
+    if share is None:
+        return embed_by_all_distances(geometry.connection, nodes, *how), nodes[:0]
+    return embed_by_landmarks(geometry.connection, nodes, share, *how)
+
+
 def embed_by_all_distances(
     connection: Connection,
     nodes: IntArray,
     n_components: int,
     engine: Engine,
-    *,
+    run: Run,
     mds: str,
     dtype: DTypeLike,
-    n_jobs: int | None,
-    progress: bool,
 ) -> Embedding:
     """Embed one component: all squared distances, then classical scaling or stress.
 
@@ -44,21 +85,14 @@ def embed_by_all_distances(
     ----------
     connection : Connection
         Rotations and steps of the whole graph.
-    nodes : (n_nodes,) int
-        All nodes of the component.
-    n_components : int
-        The number of output coordinates.
-    engine : Engine
-        Where the work is done.
-    mds : {"auto", "classical", "stress"}
-        How distances become coordinates; "auto" relaxes what classical scaling folds.
-    dtype, n_jobs, progress
-        As in :func:`ptunfold.transport_distances`.
+    nodes, n_components, engine, run, mds
+        As in `embed_component`.
+    dtype : dtype
+        Of distances and coordinates.
     """
-    how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
     if mds == "stress" and len(nodes) > n_components + 1:
-        one_way = distances_among(connection, nodes, is_one_way=True, **how)
-        return scale_one_way(one_way, n_components, n_jobs=n_jobs, progress=progress)
+        one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
+        return scale_one_way(one_way, n_components, run)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
@@ -66,13 +100,13 @@ def embed_by_all_distances(
     # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
     n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
     if n_filled:
-        squares = engine.squares(arrangement.connection, arrangement.position[order], **how)
-        embedding = scale_squares(squares, n_filled, n_jobs=n_jobs, progress=progress)
+        squares = engine.squares(arrangement.connection, arrangement.position[order], dtype, run)
+        embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
         coordinates[order, :n_filled] = embedding.coordinates
         eigenvalues[:n_filled] = embedding.eigenvalues
         del squares  # they are larger than all that follows
     if mds == "auto" and n_filled == n_components:
-        coordinates = _relaxed(_part(connection, nodes), coordinates, engine, **how)
+        coordinates = _relaxed(_part(connection, nodes), coordinates, engine, run)
     return Embedding(coordinates, eigenvalues)
 
 
@@ -83,55 +117,48 @@ def _part(connection: Connection, nodes: IntArray) -> Connection:
 
 
 def _relaxed(
-    connection: Connection, coordinates: FloatArray, engine: Engine, **how: Any
+    connection: Connection, coordinates: FloatArray, engine: Engine, run: Run
 ) -> FloatArray:
     """Relax a picture if distances from some points say that it is strained."""
     assert connection.points is not None
     looked_at = sample(connection.points, N_LOOKED_AT)
     # Few rows, which are made here: an engine may be at its end by now.
-    if not is_strained(landmark_distances(connection, looked_at, **how), looked_at, coordinates):
+    rows = landmark_distances(connection, looked_at, coordinates.dtype, run)
+    if not is_strained(rows, looked_at, coordinates):
         return coordinates
-    rows_of, anchors = engine.rows(connection), sample(connection.points, N_ANCHORS)
-    rows = landmark_distances(connection, anchors, rows_of=rows_of, **how)
-    relaxed: FloatArray = rows_of.use(
-        rows,
-        len(anchors),
-        lambda rows: relax(rows, anchors, coordinates, n_jobs=how["n_jobs"]),
+    anchors = sample(connection.points, N_ANCHORS)
+    rows = landmark_distances(
+        connection, anchors, coordinates.dtype, run, rows_of=engine.rows(connection)
     )
-    return relaxed
+    return relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
 
 
 def embed_by_landmarks(
     connection: Connection,
     nodes: IntArray,
-    n_components: int,
     plan: LandmarkPlan,
+    n_components: int,
     engine: Engine,
-    *,
+    run: Run,
     mds: str,
     dtype: DTypeLike,
-    n_jobs: int | None,
-    progress: bool,
 ) -> tuple[Embedding, IntArray]:
     """Embed one component by the distances from landmarks, which are returned too.
 
     Parameters
     ----------
-    connection, nodes, n_components, mds, dtype, n_jobs, progress
+    connection, nodes, n_components, engine, run, mds, dtype
         As in `embed_by_all_distances`.
     plan : LandmarkPlan
         Which landmarks; places in ``nodes`` where they are chosen.
-    engine : Engine
-        Where the work is done.
     """
     part = _part(connection, nodes)
-    how: dict[str, Any] = {"dtype": dtype, "n_jobs": n_jobs, "progress": progress}
     rows_of = engine.rows(part)
     if plan.chosen is None and plan.how == "maxmin":
-        landmarks, rows = farthest_landmarks(part, plan.count, rows_of=rows_of, **how)
+        landmarks, rows = farthest_landmarks(part, plan.count, dtype, run, rows_of=rows_of)
         if len(landmarks) <= n_components:  # there are no more places than that
             embedding = embed_by_all_distances(
-                connection, nodes, n_components, engine, mds=mds, **how
+                connection, nodes, n_components, engine, run, mds, dtype
             )
             return embedding, nodes[:0]
     else:
@@ -139,44 +166,24 @@ def embed_by_landmarks(
         if chosen is None:
             chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
         landmarks = chosen
-        rows = landmark_distances(part, landmarks, rows_of=rows_of, **how)
-
-    def scale(rows: Any) -> Embedding:
-        embedding = landmark_mds(rows, landmarks, n_components)
-        if mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
-            coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=n_jobs)
-            return replace(embedding, coordinates=coordinates)
-        return embedding
-
-    embedding = rows_of.use(rows, len(landmarks), scale)
-    coordinates = embedding.coordinates.astype(dtype, copy=False)
-    return replace(embedding, coordinates=coordinates), nodes[landmarks]
+        rows = landmark_distances(part, landmarks, dtype, run, rows_of=rows_of)
+    embedding = landmark_mds(rows, landmarks, n_components)
+    if mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
+        coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=run.n_jobs)
+        embedding = replace(embedding, coordinates=coordinates)
+    return embedding, nodes[landmarks]
 
 
-def share_of_landmarks(
-    plan: LandmarkPlan | None,
-    geometry: Geometry,
-    nodes: IntArray,
-    n_embedded: int,
-    n_components: int,
+def landmarks_for(
+    nodes: IntArray, geometry: Geometry, plan: LandmarkPlan | None, n_components: int
 ) -> LandmarkPlan | None:
     """Give a component its share of the landmarks; None if it needs none.
 
-    Parameters
-    ----------
-    plan : LandmarkPlan, optional
-        For all points.
-    geometry : Geometry
-        All points.
-    nodes : (n_nodes,) int
-        The nodes of the component.
-    n_embedded : int
-        The number of points in all components.
-    n_components : int
-        The number of output coordinates.
+    Parameters are those of `embed_component`.
     """
     if plan is None:
         return None
+    n_embedded = np.count_nonzero(geometry.labels >= 0)
     if plan.chosen is not None:
         inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
         if len(inside) <= n_components and len(nodes) > len(inside):

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.neighbors import query_tree
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
 
 _NUMBERS_TOGETHER = 1 << 22
@@ -73,7 +73,7 @@ class LocalRegression:
             results[block] = (shares[:, None, :] @ self.values[near])[:, 0]
 
         size = max(_NUMBERS_TOGETHER // (n_neighbors * self.values.shape[1]), 1)
-        run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+        run_blocks(handle, cut(len(queries), size), Run(n_jobs))
         return results
 
     def _shares(self, queries: FloatArray, distances: FloatArray, near: IntArray) -> Any:

@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from scipy.spatial.distance import cdist
 
-from ptunfold.embedding.landmarks import along_principal_axes
+from ptunfold.embedding.landmark_scaling import along_principal_axes
 from ptunfold.embedding.stress import majorize, off_zero
 from ptunfold.kernels.placing import pull_into_place
-from ptunfold.threads import cut, run_blocks
-from ptunfold.types import FloatArray, IntArray, aligned, is_of_dask, on_host
+from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.types import FloatArray, IntArray
 
 # Of distances in the picture: sheets with any curvature or noise that the method is made for have
 # up to 0.04, images, cells and tables 0.06 to 0.45, loops and other closed surfaces 0.15.
@@ -24,13 +22,13 @@ _SETTLED = 3e-4  # of the size of the picture, for a round
 _COLUMNS = 1 << 12
 
 
-def is_strained(rows: Any, sources: IntArray, coordinates: FloatArray) -> bool:
+def is_strained(rows: FloatArray, sources: IntArray, coordinates: FloatArray) -> bool:
     """Tell whether distances in a picture are far from what they should be.
 
     Parameters
     ----------
     rows : (n_sources, n_points)
-        Distances from some points to all; of NumPy, CuPy or Dask.
+        Distances from some points to all.
     sources : (n_sources,) int
         Those points.
     coordinates : (n_points, n_components)
@@ -38,13 +36,13 @@ def is_strained(rows: Any, sources: IntArray, coordinates: FloatArray) -> bool:
     """
     some = slice(None, None, -(-len(sources) // N_LOOKED_AT))
     shown = slice(None, None, -(-len(coordinates) // _MOST_LOOKED_AT))
-    exact = on_host(rows[some, shown]).astype(np.float64)
+    exact = rows[some, shown].astype(np.float64)
     found = cdist(coordinates[sources[some]], coordinates[shown])
     return bool(np.linalg.norm(found - exact) > TOLERABLE * np.linalg.norm(exact))
 
 
 def relax(
-    rows: Any, anchors: IntArray, coordinates: FloatArray, *, n_jobs: int | None = None
+    rows: FloatArray, anchors: IntArray, coordinates: FloatArray, *, n_jobs: int | None = None
 ) -> FloatArray:
     """Move points until their distances from some of them, the anchors, are right.
 
@@ -59,7 +57,7 @@ def relax(
     Parameters
     ----------
     rows : (n_anchors, n_points)
-        Distances from the anchors to all points; of NumPy, CuPy or Dask.
+        Distances from the anchors to all points.
     anchors : (n_anchors,) int
         Those points.
     coordinates : (n_points, n_components)
@@ -87,51 +85,22 @@ def relax(
     0.42, 0.29
     """
     before = coordinates[anchors].astype(np.float64)
-    among = on_host(rows[:, anchors]).astype(np.float64)
+    among = rows[:, anchors].astype(np.float64)
     among = 0.5 * (among + among.T)
     lack = max(float(np.mean(cdist(before, before) ** 2) - np.mean(among**2)), 0.0)
     among = np.sqrt(among**2 + lack)
     after = majorize(among, off_zero(before), settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
-    how = before, after, lack
-    if is_of_dask(rows):
-        relaxed = _relax_there(rows, coordinates, *how)
-    else:
-        relaxed = _relax(rows, coordinates, *how, n_jobs)
-    return along_principal_axes(relaxed).astype(coordinates.dtype)
-
-
-def _relax(
-    rows: Any,
-    coordinates: FloatArray,
-    before: FloatArray,
-    after: FloatArray,
-    lack: float,
-    n_jobs: int | None = None,
-) -> FloatArray:
-    """Let points follow the anchors, which went from ``before`` to ``after``."""
     start: FloatArray = coordinates.astype(np.float64)
     relaxed = np.empty_like(start)
 
     def follow(block: slice) -> None:
-        wanted = np.ascontiguousarray(on_host(rows[:, block]).T, dtype=np.float64)
+        wanted = np.ascontiguousarray(rows[:, block].T, dtype=np.float64)
         nearest = wanted.argmin(axis=1)
         wanted = np.sqrt(wanted**2 + lack)
         places = start[block] + (after - before)[nearest]
         pull_into_place(wanted, after, places)
         relaxed[block] = (1 - _SHARE) * start[block] + _SHARE * places
 
-    run_blocks(follow, cut(len(start), _COLUMNS), n_jobs=n_jobs)
-    return relaxed
-
-
-def _relax_there(rows: Any, coordinates: FloatArray, *how: Any) -> FloatArray:
-    """Do as `_relax`, where the chunks of a Dask array are, a thread for each."""
-    import dask
-
-    rows = rows.rechunk({0: -1})
-    (chunks,) = rows.to_delayed()
-    ends = np.cumsum(rows.chunks[1])[:-1]
-    follow = dask.delayed(lambda chunk, *others: _relax(aligned(chunk), *others))
-    parts = [follow(*pair, *how) for pair in zip(chunks, np.split(coordinates, ends), strict=True)]
-    return np.concatenate(dask.compute(*parts))
+    run_blocks(follow, cut(len(start), _COLUMNS), Run(n_jobs))
+    return along_principal_axes(relaxed).astype(coordinates.dtype)

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.caller import warn
 from ptunfold.embedding.classical import as_distances, classical_mds
 from ptunfold.progress import stage
+from ptunfold.threads import Run
 from ptunfold.types import Embedding, FloatArray
 from ptunfold.validation import check_n_components
 
@@ -26,7 +27,7 @@ def stress_mds(
     *,
     weights: FloatArray | None = None,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Embedding:
     """Find coordinates whose distances differ least from the given ones, by majorisation (SMACOF).
 
@@ -44,7 +45,7 @@ def stress_mds(
         How much each distance counts; not negative. Equal by default.
     n_jobs : int, optional
         Number of threads that look for a start, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -74,7 +75,7 @@ def stress_mds(
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
     places = _start(exact, n_components, n_jobs)
-    with stage("embedding", None, "passes", progress) as bar:
+    with stage("embedding", None, "passes", verbose) as bar:
         places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
     coordinates = svd_flip(left, None)[0] * values
@@ -173,9 +174,7 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
     return lambda pull: cho_solve(factor, pull)
 
 
-def scale_one_way(
-    one_way: FloatArray, n_components: int, *, n_jobs: int | None, progress: bool
-) -> Embedding:
+def scale_one_way(one_way: FloatArray, n_components: int, run: Run) -> Embedding:
     """Embed by distances of which each stands for one direction.
 
     They count the less the more the two directions disagree.
@@ -186,12 +185,14 @@ def scale_one_way(
         The estimates from each point to each.
     n_components : int
         The number of coordinates.
-    n_jobs, progress
-        As in `stress_mds`.
+    run : Run
+        Threads and progress bars.
     """
     check_n_components(n_components, len(one_way))
     weights = _trust_in(one_way)
-    return stress_mds(one_way, n_components, weights=weights, n_jobs=n_jobs, progress=progress)
+    return stress_mds(
+        one_way, n_components, weights=weights, n_jobs=run.n_jobs, verbose=run.verbose
+    )
 
 
 def _trust_in(one_way: FloatArray) -> FloatArray | None:

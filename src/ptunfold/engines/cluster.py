@@ -1,29 +1,29 @@
-"""Distances on the workers of a Dask cluster; needs dask and distributed."""
+"""Blocks of distances by the workers of a Dask cluster; needs dask and distributed.
+
+The workers compute, and keep nothing: blocks come here as they are done, and are folded into
+memory or a store as those of threads are. So they have the same bits, and Dask alone cares for
+workers that come and go.
+"""
 
 from __future__ import annotations
 
-import uuid
+from collections.abc import Callable
+from concurrent.futures import CancelledError
 from contextlib import suppress
-from pathlib import Path
-from typing import Any
+from threading import Lock
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine
-from ptunfold.engines.cluster_files import FileSquares
-from ptunfold.engines.cluster_rows import ClusterRows
-from ptunfold.engines.cluster_squares import ClusterSquares, SlabRows
-from ptunfold.engines.cluster_tasks import is_here, make_scratch, remove_scratch
-from ptunfold.engines.cluster_tools import RowTasks, stop
 from ptunfold.geodesics.distances import OneWayRows
-from ptunfold.geodesics.squares import Squares
+from ptunfold.geodesics.rows import MeanRows
 from ptunfold.memory import free_bytes
-from ptunfold.needs import bytes_of_all_distances
-from ptunfold.threads import effective_n_jobs
-from ptunfold.types import Connection, IntArray
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
+from ptunfold.types import Connection, FloatArray, IntArray
 
-_COMFORTABLE = 0.5  # of the memory that is free: files take some too, while there is enough
+_IN_FLIGHT, _MOST_IN_FLIGHT = 2, 64  # blocks for each thread of the cluster, and in all
+_ATTEMPTS = 4
 
 
 class ClusterEngine(Engine):
@@ -35,26 +35,27 @@ class ClusterEngine(Engine):
         The number of workers of a cluster that is made here; one for every core by default.
     """
 
+    name = "dask"
+
     def __init__(self, n_jobs: int | None = None) -> None:
-        distributed = _distributed()
-        if _is_in_task(distributed):
-            raise ValueError(
-                'engine="dask" inside a task of a cluster would wait for itself; pass '
-                'engine="threads" there'
-            )
+        self.distributed, self.n_jobs = _distributed(), n_jobs
+        self.client: Any = None
         self._own: Any = None
+        self._sent: list[Sent] = []
+
+    def __enter__(self) -> Self:
         try:
-            self.client = distributed.default_client()
+            self.client = self.distributed.default_client()
         except ValueError:
-            n_workers = effective_n_jobs(n_jobs)
-            self._own = distributed.LocalCluster(
+            n_workers = effective_n_jobs(self.n_jobs)
+            self._own = self.distributed.LocalCluster(
                 n_workers=n_workers,
                 threads_per_worker=1,
                 dashboard_address=None,
                 memory_limit=free_bytes() // n_workers,
             )
             try:
-                self.client = distributed.Client(self._own, set_as_default=False)
+                self.client = self.distributed.Client(self._own, set_as_default=False)
             except BaseException:
                 self._own.close()
                 raise
@@ -66,71 +67,26 @@ class ClusterEngine(Engine):
             raise ValueError(
                 "the cluster of the Dask client has no workers; start some, and fit again"
             )
-        self.scratch = f"ptunfold-{uuid.uuid4().hex}"
-        self._held: list[Any] = []
+        return self
 
-    def squares(
-        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
-    ) -> Squares:
-        """Estimate all squared distances in an arranged component."""
-        tasks = RowTasks(
-            self.client,
-            OneWayRows(connection, position),
-            np.dtype(dtype),
-            self._hold,
-            progress=how["progress"],
-        )
-        name = f"{self.scratch}/{len(self._held)}"
-        folder = self._folder_here(name, tasks.n_rows, tasks.dtype)
-        if folder is not None:
-            with suppress(OSError):  # a full disk, or a worker elsewhere that has come since
-                return FileSquares(tasks, folder)
-        return ClusterSquares(
-            SlabRows(tasks, name),
-            tasks.n_rows,
-            tasks.dtype,
-            client=self.client,
-            scratch=name,
-            hold=self._hold,
-        )
-
-    def _folder_here(self, name: str, n_rows: int, dtype: np.dtype[Any]) -> Path | None:
-        """Return a folder for all rows that all workers and this process see.
-
-        None if there is no such folder, or no room for the squares in memory.
-        """
-        n_bytes = n_rows**2 * dtype.itemsize
-        told = self.client.run(make_scratch, name, n_bytes, on_error="ignore")
-        if len(set(told.values())) != 1 or len(told) != len(self.client.nthreads()):
-            return None
-        (place,) = set(told.values())
-        if place is None or not is_here(*place):
-            return None
-        has_room = bytes_of_all_distances(n_rows, dtype.itemsize) <= _COMFORTABLE * free_bytes()
-        return Path(place[0]) if has_room else None
-
-    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
-        """Refuse: rows of a cluster are not for a store."""
-        raise ValueError('engine="dask" keeps distances on the cluster; pass no store')
+    def blocks(self, connection: Connection, position: IntArray) -> ClusterBlocks:
+        """Prepare one-way distances in an arranged component, block by block."""
+        return ClusterBlocks(connection, position, self._send)
 
     def rows(self, connection: Connection) -> ClusterRows:
         """Prepare distances from single sources in a connected graph."""
-        return ClusterRows(self.client, connection, self._hold)
+        return ClusterRows(connection, self._send)
 
-    def _hold(self, futures: Any) -> Any:
-        self._held.append(futures)
-        return futures
+    def _send(self, what: Any) -> Sent:
+        self._sent.append(Sent(self.client, what))
+        return self._sent[-1]
 
-    def close(self, *, is_broken: bool) -> None:
-        """Free the memory and the disks of the cluster; stop it if it was made for the fit."""
+    def close(self) -> None:
+        """Free the memory of the cluster; stop it if it was made for the fit."""
         try:
-            # From the last to the first: what others depend on goes after them. Not by forgetting
-            # alone, because Dask keeps errors, and they keep what was at hand.
-            for futures in reversed(self._held):
-                stop(self.client, futures if isinstance(futures, list) else [futures])
-            self._held.clear()
             with suppress(Exception):  # of a cluster that is gone; the fit may be whole
-                self.client.run(remove_scratch, self.scratch, on_error="ignore")
+                for sent in self._sent:
+                    sent.release()
         finally:
             if self._own is not None:
                 try:
@@ -139,19 +95,150 @@ class ClusterEngine(Engine):
                     self._own.close()
 
 
-def _is_in_task(distributed: Any) -> bool:
-    try:
-        distributed.get_worker()
-    except ValueError:
-        return False
-    return True
+class Sent:
+    """Something that all workers have, and the tasks that use it.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The way to the workers.
+    what : object
+        What is sent.
+    """
+
+    def __init__(self, client: Any, what: Any) -> None:
+        from distributed import KilledWorker
+
+        self.client, self._what = client, what
+        self._killed, self._lock = KilledWorker, Lock()
+        self._there = client.scatter(what, broadcast=True, hash=False)
+
+    @property
+    def n_in_flight(self) -> int:
+        """How many tasks are worth starting at a time."""
+        n_threads = sum(self.client.nthreads().values())
+        return min(max(_IN_FLIGHT * n_threads, 1), _MOST_IN_FLIGHT)
+
+    def compute(self, work: Callable[..., FloatArray], *arguments: Any) -> FloatArray:
+        """Have ``work`` done with what was sent, and wait for the result."""
+        trouble: BaseException | None = None
+        for _ in range(_ATTEMPTS):
+            there = self._there
+            future = self.client.submit(work, there, *arguments, pure=False)
+            try:
+                found: FloatArray = future.result()
+                return found
+            except (CancelledError, TimeoutError) as error:
+                trouble = error.with_traceback(None)  # it would keep all that is at hand
+                with self._lock:  # what was sent has gone, with the only worker that had it
+                    if self._there is there:
+                        there.release()
+                        self._there = self.client.scatter(self._what, broadcast=True, hash=False)
+            except self._killed as error:
+                trouble = error.with_traceback(None)
+                break
+            except BaseException:
+                future.cancel()
+                raise
+            finally:
+                future.release()  # now: errors keep what was at hand
+        raise RuntimeError(
+            "workers of the cluster died again and again, and the fit with them; look into their "
+            "logs (memory, most often), and fit again"
+        ) from trouble
+
+    def release(self) -> None:
+        """Let the workers forget it."""
+        self._there.release()
+
+
+class ClusterBlocks:
+    """One-way distances, block by block, as `OneWayRows` makes them, by workers.
+
+    Parameters
+    ----------
+    connection, position
+        As in `OneWayRows`.
+    send : callable
+        Brings an object to all workers.
+    """
+
+    def __init__(
+        self, connection: Connection, position: IntArray, send: Callable[[Any], Sent]
+    ) -> None:
+        rows_of = OneWayRows(connection, position)
+        self.blocks, self.owned, self.dtype = rows_of.blocks, rows_of.owned, None
+        self._sent = send(rows_of)
+
+    def n_threads(self, n_jobs: int | None) -> int:
+        """Tell how many blocks are asked for at a time, each by a thread that waits for it."""
+        return self._sent.n_in_flight
+
+    def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
+        first, last = (int(self.owned[node]) for node in (block.start, block.stop))
+        own = slice(first - first_row, last - first_row)
+        rows[own] = self._sent.compute(_one_way, block, rows.dtype.str)
+
+
+class ClusterRows:
+    """Distances from single sources, the mean of both directions, by workers.
+
+    Parameters
+    ----------
+    connection : Connection
+        Connected.
+    send : callable
+        Brings an object to all workers.
+    """
+
+    def __init__(self, connection: Connection, send: Callable[[Any], Sent]) -> None:
+        self._sent = send(connection)
+
+    def fill(self, sources: IntArray, rows: FloatArray, run: Run) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+
+        def handle(block: slice) -> None:
+            rows[block] = self._sent.compute(_mean, sources[block], rows.dtype.str)
+
+        run_blocks(
+            handle,
+            cut(len(sources), 1),
+            run,
+            "distances",
+            "sources",
+            n_threads=self._sent.n_in_flight,
+        )
+
+
+def _one_way(rows_of: OneWayRows, block: slice, dtype: str) -> FloatArray:
+    """Compute the rows of a block of nodes, one way."""
+    first, last = rows_of.owned[block.start], rows_of.owned[block.stop]
+    rows = np.empty((last - first, len(rows_of.position)), dtype=dtype)
+    rows_of.write(block, rows, first)
+    return rows
+
+
+def _mean(connection: Connection, sources: IntArray, dtype: str) -> FloatArray:
+    """Compute the rows of some sources, the mean of both directions."""
+    rows = np.empty((len(sources), connection.graph.n_points), dtype=dtype)
+    MeanRows(connection).fill(sources, rows, Run(n_jobs=1))
+    return rows
 
 
 def _distributed() -> Any:
+    """Import Dask's distributed, and see that this is no task of a cluster."""
     try:
         import distributed
     except ImportError as error:
         raise ValueError(
             "engine=\"dask\" needs dask and distributed; pip install 'ptunfold[dask]'"
         ) from error
-    return distributed
+    try:
+        distributed.get_worker()
+    except ValueError:
+        return distributed
+    raise ValueError(
+        'engine="dask" inside a task of a cluster would wait for itself; pass engine="threads" '
+        "there"
+    )

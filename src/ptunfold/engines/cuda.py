@@ -17,14 +17,14 @@ from ptunfold.geodesics.arrangement import (
     order_by_beacons,
     restrict,
 )
-from ptunfold.geodesics.distances import MOST_NEIGHBORS, owners_of, sum_of_directions
-from ptunfold.geodesics.rows import NearRows, chords_of, kept_of
+from ptunfold.geodesics.distances import MOST_NEIGHBORS, fold_directions, owners_of
+from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.geodesics.squares import Squares
 from ptunfold.memory import NoRoomError, free_bytes, in_words
-from ptunfold.needs import bytes_of_all_distances
+from ptunfold.needs import Needs, bytes_of_all_distances
 from ptunfold.progress import stage
-from ptunfold.threads import cut
-from ptunfold.types import Connection, FloatArray, Graph, IntArray, Settings, on_host
+from ptunfold.threads import Run, cut
+from ptunfold.types import Connection, FloatArray, Graph, IntArray, Settings
 
 LANES = 32
 _THREADS = {LANES: 1024, 1: 1024}  # of a block
@@ -35,11 +35,15 @@ _BUCKET_WIDTH = 0.5  # of the median edge length
 _SPARE = 0.06  # of the memory of the device, for what else is there
 _SPILLED = 1 << 30  # bytes of rows that are on their way to the host
 _ROWS_TOGETHER = 4096  # of a product
+_FOR_ROWS = 0.25  # of the memory of the device that is free
 _ROUNDS_A_LAUNCH = 4  # of every block; the bar moves in between
 
 
 class CudaEngine(Engine):
     """One GPU. Distances are kept in 32 bits, on the device as long as they fit there."""
+
+    name = "cuda"
+    most_full = 100_000
 
     def __init__(self) -> None:
         self.cupy = _cupy()
@@ -57,9 +61,9 @@ class CudaEngine(Engine):
         return Arrangement(*merge_copies(connection if is_whole else restrict(connection, nodes)))
 
     def squares(
-        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, run: Run
     ) -> Squares:
-        """Estimate all squared distances in an arranged component."""
+        """Estimate all squared distances in an arranged component, and keep them."""
         _check_neighbors(connection.graph)
         paths = DevicePaths(self.cupy, connection)
         n_rows = len(position)
@@ -72,12 +76,14 @@ class CudaEngine(Engine):
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
                     f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
                 )
-            return sum_of_directions(
-                spilled, n_rows, dtype=np.float32, n_jobs=1, progress=how["progress"]
-            )
-        return device_squares(paths, position, progress=how["progress"])
+            return fold_directions(spilled, np.float32, run)
+        return device_squares(paths, position, verbose=run.verbose)
 
-    def one_way_rows(self, connection: Connection, position: IntArray) -> SpilledRows:
+    def bytes_of_all(self, needs: Needs) -> float:
+        """Tell how much memory a fit by all distances needs here."""
+        return needs.on_device()
+
+    def blocks(self, connection: Connection, position: IntArray) -> SpilledRows:
         """Prepare one-way distances in an arranged component, block by block."""
         _check_neighbors(connection.graph)
         return SpilledRows(DevicePaths(self.cupy, connection), position)
@@ -87,7 +93,7 @@ class CudaEngine(Engine):
         _check_neighbors(connection.graph)
         return DeviceRows(self.cupy, connection)
 
-    def close(self, *, is_broken: bool) -> None:
+    def close(self) -> None:
         """Give the memory of the device back."""
         self.cupy.get_default_memory_pool().free_all_blocks()
 
@@ -157,7 +163,8 @@ class DevicePaths:
         def measure(source: int) -> FloatArray:
             row = self.cupy.empty((1, self.n_points), dtype=np.float32)
             self.measure(self.cupy.asarray([source], dtype=np.int32), row, lanes=1)
-            return on_host(row)[0]
+            found: FloatArray = self.cupy.asnumpy(row)[0]
+            return found
 
         return order_by_beacons(measure, self.n_points)
 
@@ -169,7 +176,7 @@ class DevicePaths:
         targets: Any = None,
         lanes: int | None = None,
         is_both: bool = False,
-        progress: bool = False,
+        verbose: bool = False,
     ) -> None:
         """Write the distances from ``sources`` into ``rows`` (n_rows, n_points), on the device.
 
@@ -195,7 +202,7 @@ class DevicePaths:
             THREADS=_THREADS[lanes],
             BLOCKS=_BLOCKS_A_PROCESSOR[lanes],
         )
-        with stage("distances", len(sources), "sources", progress) as bar:
+        with stage("distances", len(sources), "sources", verbose) as bar:
             for block in cut(len(sources), together):
                 kernel(
                     (n_blocks,),
@@ -215,7 +222,7 @@ class DevicePaths:
                         trouble,
                     ),
                 )
-                if progress:
+                if verbose:
                     cupy.cuda.Device().synchronize()
                 bar.update(block.stop - block.start)
         if int(trouble[0]):
@@ -240,6 +247,11 @@ class DeviceSquares:
         """Bring vectors to the device."""
         return self.cupy.asarray(vectors)
 
+    def here(self, vectors: Any) -> FloatArray:
+        """Bring vectors back."""
+        found: FloatArray = self.cupy.asnumpy(vectors)
+        return found
+
     def multiply(self, factor: Any, n_jobs: int | None = None) -> Any:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64, on the device."""
         total = self.cupy.zeros(factor.shape, dtype=np.float64)
@@ -250,15 +262,15 @@ class DeviceSquares:
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
-        return on_host(self.matrix).astype(np.float64)
+        return self.here(self.matrix).astype(np.float64)
 
 
-def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) -> DeviceSquares:
+def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> DeviceSquares:
     """Estimate all squared distances, on the device."""
     cupy, n_points = paths.cupy, paths.n_points
     matrix = cupy.empty((n_points, n_points), dtype=np.float32)
     order = cupy.asarray(paths.neighborly_order(), dtype=np.int32)
-    paths.measure(order, matrix, targets=order, progress=progress)
+    paths.measure(order, matrix, targets=order, verbose=verbose)
     if len(position) > n_points:  # copies have rows of their own
         place = cupy.asarray(position)
         whole = cupy.empty((len(position), len(position)), dtype=np.float32)
@@ -272,7 +284,7 @@ def device_squares(paths: DevicePaths, position: IntArray, *, progress: bool) ->
 
 
 class SpilledRows:
-    """Rows that are computed on the device and kept elsewhere; as `OneWayRows`.
+    """Rows that are computed on the device and kept elsewhere: `Blocks` by a device.
 
     Parameters
     ----------
@@ -288,21 +300,24 @@ class SpilledRows:
         n_together = max(_SPILLED // (4 * paths.n_points * LANES), 1) * LANES
         self.blocks = cut(paths.n_points, n_together)
         self.dtype = np.dtype(np.float32)
-        self.most_jobs = 1  # at a time, on one device
+
+    def n_threads(self, n_jobs: int | None) -> int:
+        """Tell how many threads may write blocks at a time, on one device."""
+        return 1
 
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
         cupy = self.paths.cupy
         there = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
         self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), there)
-        found = on_host(there)
+        found = cupy.asnumpy(there)
         for node in range(block.start, block.stop):
             owners = self.owners[self.owned[node] : self.owned[node + 1]]
             rows[owners - first_row] = found[node - block.start, self.position]
 
 
-class DeviceRows(NearRows):
-    """Distances from single sources, the mean of both directions, kept on the device.
+class DeviceRows:
+    """Distances from single sources, the mean of both directions, by a device.
 
     Parameters
     ----------
@@ -318,35 +333,17 @@ class DeviceRows(NearRows):
         self.copy_of = copy_of
         self.place = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
 
-    def new_rows(self, n_rows: int, dtype: DTypeLike) -> Any:
-        """Make room for rows (n_rows, n_points), on the device."""
-        n_bytes = 4 * n_rows * len(self.copy_of)
-        if n_bytes > self.paths.free_bytes():
-            raise NoRoomError(
-                f"{n_rows} rows of distances need {in_words(n_bytes)}, but the GPU has "
-                f"{in_words(max(self.paths.free_bytes(), 0))} free; take fewer landmarks"
-            )
-        return self.paths.cupy.empty((n_rows, len(self.copy_of)), dtype=np.float32)
-
-    def fill(
-        self,
-        sources: IntArray,
-        rows: Any,
-        at: slice = slice(None),
-        *,
-        n_jobs: int | None,
-        progress: bool,
-    ) -> None:
-        """Write the distances from all ``sources`` into ``rows[at]`` (n_sources, n_points)."""
-        cupy, rows = self.paths.cupy, rows[at]
-        nodes = cupy.asarray(self.copy_of[sources], dtype=np.int32)
-        how: dict[str, Any] = {"lanes": 1, "is_both": True, "progress": progress}
-        if self.place is None:
-            self.paths.measure(nodes, rows, **how)
-            return
-        found = cupy.empty((len(nodes), self.paths.n_points), dtype=np.float32)
-        self.paths.measure(nodes, found, **how)
-        rows[...] = found[:, self.place]
+    def fill(self, sources: IntArray, rows: FloatArray, run: Run) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
+        cupy, n_nodes = self.paths.cupy, self.paths.n_points
+        n_bytes = 4 * (n_nodes + len(self.copy_of) * (self.place is not None))
+        # As many as there is room for, beside the workspace of the search for paths.
+        together = max(int(self.paths.free_bytes() * _FOR_ROWS) // n_bytes, 1)
+        for block in cut(len(sources), together):
+            nodes = cupy.asarray(self.copy_of[sources[block]], dtype=np.int32)
+            found = cupy.empty((len(nodes), n_nodes), dtype=np.float32)
+            self.paths.measure(nodes, found, lanes=1, is_both=True, verbose=run.verbose)
+            rows[block] = cupy.asnumpy(found if self.place is None else found[:, self.place])
 
 
 def _check_neighbors(graph: Graph) -> None:

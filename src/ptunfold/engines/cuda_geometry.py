@@ -9,7 +9,7 @@ import numpy as np
 from ptunfold.geometry.connection import ARC, EDGE_WEIGHT
 from ptunfold.geometry.frames import principal_directions
 from ptunfold.geometry.surface import fit_quadratic
-from ptunfold.types import FloatArray, Frames, IntArray, on_host
+from ptunfold.types import FloatArray, Frames, IntArray
 from ptunfold.validation import SURFACES
 
 # The library solves many small eigenproblems at once up to this size.
@@ -55,8 +55,13 @@ class DeviceGeometry:
                 offsets, there, bases, is_robust=tangent == "robust"
             )
         found = (bases, values, residual, rounding)
-        bases, values, residual, rounding = (on_host(array) for array in found)
-        return bases, values, residual, rounding, on_host(lift)
+        bases, values, residual, rounding = (self.here(array) for array in found)
+        return bases, values, residual, rounding, None if lift is None else self.here(lift)
+
+    def here(self, array: Any) -> FloatArray:
+        """Bring an array back from the device."""
+        found: FloatArray = self.cupy.asnumpy(array)
+        return found
 
     def _offsets(self, members: IntArray, counts: Any) -> tuple[Any, Any]:
         """Gather and centre neighbourhoods, as `gather_offsets` does."""
@@ -84,10 +89,12 @@ class DeviceGeometry:
         off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
         residual = np.sqrt(np.square(off_plane).sum(axis=(1, 2)) / (counts + 1))
         # The few that are far longer than wide are done with care, by threads.
-        narrow = np.flatnonzero(on_host(values[:, -1] < _LEAST_WIDTH * values[:, 0]))
+        narrow = np.flatnonzero(self.here(values[:, -1] < _LEAST_WIDTH * values[:, 0]))
         if len(narrow):
             there = self.cupy.asarray(narrow)
-            some = principal_directions(on_host(offsets[there]), on_host(counts[there]), dim)
+            some = principal_directions(
+                self.here(offsets[there]), self.cupy.asnumpy(counts[there]), dim
+            )
             bases = bases.copy()
             bases[there], values[there], residual[there] = map(self.cupy.asarray, some)
         return bases, values, residual

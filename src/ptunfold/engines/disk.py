@@ -9,29 +9,31 @@ import shutil
 import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, overload
+from typing import Any, Self, overload
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
-from ptunfold.engines.base import Engine, RowMaker
+from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.rows import chords_of, kept_of
-from ptunfold.geodesics.squares import BandSquares, Squares, plan_slabs
+from ptunfold.geodesics.blocks import Blocks
+from ptunfold.geodesics.rows import Rows, chords_of, kept_of
+from ptunfold.geodesics.squares import BandSquares, Squares, plan_bands
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
-from ptunfold.threads import cut, effective_n_jobs, run_blocks
+from ptunfold.needs import Needs
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
 _VERSION = 1
-_STRIPS = 1 << 30  # bytes
+_COLUMNS = 1 << 30  # bytes
 
 
 class StoreEngine(Engine):
-    """An engine that keeps all distances in a folder.
+    """Another engine, and a folder that all distances are kept in.
 
     Parameters
     ----------
@@ -43,23 +45,38 @@ class StoreEngine(Engine):
         Go on with what is there.
     """
 
+    is_stored = True
+
     def __init__(self, engine: Engine, folder: Any, *, resume: bool) -> None:
         self.engine, self.folder, self.resume = engine, Path(folder), resume
+        self.name = engine.name
         self._stores: list[Store] = []
+
+    def __enter__(self) -> Self:
+        self.engine.__enter__()
+        return self
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
         """Prepare frames and connection of points; None if threads do them best."""
         return self.engine.geometry(points, settings)
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
-        """Take a component out of a connection, as `squares` wants it."""
+        """Take a component out of a connection, as `blocks` wants it."""
         return self.engine.arrange(connection, nodes)
 
+    def blocks(self, connection: Connection, position: IntArray) -> Blocks:
+        """Prepare one-way distances in an arranged component, block by block."""
+        return self.engine.blocks(connection, position)
+
+    def rows(self, connection: Connection) -> Rows:
+        """Prepare distances from single sources in a connected graph."""
+        return self.engine.rows(connection)
+
     def squares(
-        self, connection: Connection, position: IntArray, dtype: DTypeLike, **how: Any
+        self, connection: Connection, position: IntArray, dtype: DTypeLike, run: Run
     ) -> Squares:
-        """Estimate all squared distances in an arranged component."""
-        rows_of = self.engine.one_way_rows(connection, position)
+        """Estimate all squared distances in an arranged component, and keep them."""
+        rows_of = self.blocks(connection, position)
         dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
         folder = self.folder / f"component-{len(self._stores)}"
         store = Store(
@@ -71,23 +88,19 @@ class StoreEngine(Engine):
             resume=self.resume,
         )
         self._stores.append(store)
-        store.fill(rows_of, n_jobs=rows_of.most_jobs or how["n_jobs"], progress=how["progress"])
-        store.fold(**how)
+        store.fill(rows_of, run)
+        store.fold(run)
         return BandSquares(StoredBands(store))
 
-    def one_way_rows(self, connection: Connection, position: IntArray) -> Any:
-        """Prepare one-way distances in an arranged component, block by block."""
-        return self.engine.one_way_rows(connection, position)
+    def bytes_of_all(self, needs: Needs) -> float:
+        """Tell how much memory a fit by all distances needs here."""
+        return needs.stored()
 
-    def rows(self, connection: Connection) -> RowMaker:
-        """Prepare distances from single sources in a connected graph."""
-        return self.engine.rows(connection)
-
-    def close(self, *, is_broken: bool) -> None:
+    def close(self) -> None:
         """Let the folder go, for other fits."""
         for store in self._stores:
             store.close()
-        self.engine.close(is_broken=is_broken)
+        self.engine.close()
 
 
 class Store:
@@ -173,8 +186,8 @@ class Store:
             return
         if not resume:
             raise ValueError(
-                f"{self.folder} has a store of distances in it already; pass resume=True to go on "
-                "with it, or another folder"
+                f"{self.folder} has distances in it already; pass Disk(..., resume=True) to go on "
+                "with them, or another folder"
             )
         try:
             found = dict(json.loads(title.read_text(encoding="utf-8")))
@@ -232,7 +245,7 @@ class Store:
                 "landmarks"
             )
 
-    def fill(self, rows_of: Any, *, n_jobs: int | None, progress: bool) -> None:
+    def fill(self, rows_of: Blocks, run: Run) -> None:
         """Compute and write the rows that are missing."""
         if self.is_full:
             return  # all that rows are needed for is there
@@ -254,62 +267,53 @@ class Store:
         run_blocks(
             handle,
             cut(len(self.bounds) - 1, 1),
-            n_jobs=n_jobs,
-            description="distances",
-            unit="blocks",
-            progress=progress,
+            run,
+            "distances",
+            "blocks",
+            n_threads=rows_of.n_threads(run.n_jobs),
         )
         rows_file.close()
 
-    def fold(self, *, n_jobs: int | None, progress: bool) -> None:
+    def fold(self, run: Run) -> None:
         """Write the bands that are missing: squares of the means of both directions."""
         if self.is_full:
             (self.folder / "rows.npy").unlink(missing_ok=True)
             return
         rows_file = open_array(self.folder / "rows.npy", (self.n_rows, self.n_rows), self.dtype)
-        slabs = plan_slabs(self.n_rows)
-        # A strip for each thread, and no more than a gigabyte of them.
-        strip_bytes = self.n_rows * (slabs[0].stop - slabs[0].start) * self.dtype.itemsize
-        n_jobs = min(effective_n_jobs(n_jobs), max(_STRIPS // strip_bytes, 1))
+        blocks = plan_bands(self.n_rows)
+        # Columns for each thread, and no more than a gigabyte of them.
+        n_bytes = self.n_rows * blocks[0].stop * self.dtype.itemsize
+        n_jobs = min(effective_n_jobs(run.n_jobs), max(_COLUMNS // n_bytes, 1))
 
         def handle(block: slice) -> None:
-            for slab in slabs[block]:
-                indices = [
-                    index
-                    for index in range(slab.start // BAND, -(-slab.stop // BAND))
-                    if self.bands_done[index] == OPEN
-                ]
-                if not indices:
-                    continue
-                # Columns of the slab, of all rows below: read together, because a row lies far
-                # from the next.
-                wide = slab.stop - slab.start
-                strip = np.empty((self.n_rows - slab.start, wide), dtype=self.dtype)
-                for row in range(len(strip)):
-                    start = (slab.start + row) * self.n_rows + slab.start
-                    strip[row] = rows_file.read(start, (wide,))
-                for index in indices:
-                    self._fold_band(index, rows_file, strip, slab.start)
+            indices = [
+                index
+                for index in range(block.start // BAND, -(-block.stop // BAND))
+                if self.bands_done[index] == OPEN
+            ]
+            if not indices:
+                return
+            # Of all rows below: read together, because a row lies far from the next.
+            wide = block.stop - block.start
+            columns = np.empty((self.n_rows - block.start, wide), dtype=self.dtype)
+            for row in range(len(columns)):
+                start = (block.start + row) * self.n_rows + block.start
+                columns[row] = rows_file.read(start, (wide,))
+            for index in indices:
+                self._fold_band(index, rows_file, columns, block.start)
 
-        run_blocks(
-            handle,
-            cut(len(slabs), 1),
-            n_jobs=n_jobs,
-            description="directions",
-            unit="slabs",
-            progress=progress,
-        )
+        run_blocks(handle, blocks, Run(n_jobs, run.verbose), "directions", "rows")
         rows_file.close()
         (self.folder / "rows.npy").unlink(missing_ok=True)
 
-    def _fold_band(self, index: int, rows_file: ArrayFile, strip: FloatArray, left: int) -> None:
+    def _fold_band(self, index: int, rows_file: ArrayFile, columns: FloatArray, left: int) -> None:
         top = self.tops[index]
         height = min(BAND, self.n_rows - top)
         band = np.empty((height, self.n_rows - top), dtype=self.dtype)
         for row in range(height):
             band[row] = rows_file.read((top + row) * self.n_rows + top, (self.n_rows - top,))
         across = slice(top - left, top - left + height)
-        square_mirrored(band, strip[top - left :, across], band)
+        square_mirrored(band, columns[top - left :, across], band)
         self.bands.write(int(self.starts[index]), band)
         self.bands_done[index] = zlib.crc32(band.data)
 

@@ -12,6 +12,7 @@ from ptunfold.explorer.columns import Column, as_columns
 from ptunfold.explorer.images import thumbnails
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.types import FloatArray, Geometry, IntArray
+from ptunfold.validation import check_flag
 
 _MOST_WITH_PATHS = 100_000  # points; with the graph of more a page is slow to open
 
@@ -22,7 +23,7 @@ def explorer_page(
     embedding: FloatArray,
     landmarks: IntArray,
     *,
-    names: list[str],
+    names: Any,
     title: str,
     columns: Any = None,
     color: str | None = None,
@@ -43,14 +44,16 @@ def explorer_page(
     landmarks : (n_landmarks,) int
         The landmarks used.
     names : list of str
-        Names of the features.
+        Names of the features, as a user passes them.
     title, columns, color, images, paths
         As in :meth:`ptunfold.PTU.explore`.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
     """
     n_points = len(points)
-    title = str(title)
+    title, names = str(title), _as_names(names, points.shape[1])
+    if paths is not None:
+        check_flag("paths", paths)
     if color is not None and not isinstance(color, str):
         raise ValueError(
             f"color is {type(color).__name__}, not the name of a column; pass values as "
@@ -97,3 +100,11 @@ def explorer_page(
         connection=geometry.connection if has_paths else None,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
+
+
+def _as_names(names: Any, n_features: int) -> list[str]:
+    if isinstance(names, str) or np.ndim(names) != 1:
+        raise ValueError(f"feature_names={names!r} is no list of names; pass one for each")
+    if len(names) != n_features:
+        raise ValueError(f"{len(names)} feature_names for {n_features} features; pass one for each")
+    return [str(name) for name in names]

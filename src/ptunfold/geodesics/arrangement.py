@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.order import connection_from_edges, renumber
-from ptunfold.kernels.paths import tree_lengths
+from ptunfold.kernels.trees import tree_lengths
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 
 _N_BEACONS = 6

@@ -2,12 +2,39 @@
 
 from __future__ import annotations
 
+from typing import Any, Protocol
+
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import cut
+from ptunfold.types import FloatArray, IntArray
 
 _MOST_SOURCES = 32
 _MOST_BATCHES = 8
 _MOST_VALUES = 1 << 22
+
+
+class Blocks(Protocol):
+    """One-way distances in an arranged component, block by block of sources: what engines deliver.
+
+    Attributes
+    ----------
+    blocks : list of slice
+        The blocks of nodes.
+    owned : (n_nodes + 1,) int
+        The nodes ``start:stop`` have the rows ``owned[start]:owned[stop]``.
+    dtype : numpy.dtype or None
+        The only one that rows can have; None for any.
+    """
+
+    blocks: list[slice]
+    owned: IntArray
+    dtype: Any
+
+    def n_threads(self, n_jobs: int | None) -> int:
+        """Tell how many threads may write blocks at a time."""
+
+    def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
 
 
 def plan_blocks(n_sources: int, n_points: int) -> list[slice]:

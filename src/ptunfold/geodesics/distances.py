@@ -10,17 +10,17 @@ from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.bands import new_bands, with_tops
-from ptunfold.geodesics.blocks import plan_batches, plan_blocks
+from ptunfold.geodesics.blocks import Blocks, plan_batches, plan_blocks
 from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
 from ptunfold.geodesics.squares import BandSquares
 from ptunfold.kernels.development import one_way_row
-from ptunfold.kernels.paths import tree_lengths
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
-from ptunfold.threads import cut, run_blocks
+from ptunfold.kernels.trees import tree_lengths
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_connection, check_graph, check_sources
 
-_BAR = {"description": "distances", "unit": "sources"}
+_BAR = ("distances", "sources")
 MOST_NEIGHBORS = 1 << 16
 _BUCKET_WIDTH = 1.0  # of the median edge length (benchmarks/lanes.py)
 _LEAST_CARRIED = 1e-9  # over half an edge: what is lost of a length is found again by division
@@ -32,7 +32,7 @@ def transport_distances(
     *,
     dtype: DTypeLike = np.float64,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate geodesic distances from some points, or between all of them.
 
@@ -51,7 +51,7 @@ def transport_distances(
         float32 or float64, for the result; the arithmetic is always in float64.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`. The result does not depend on it.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -74,34 +74,29 @@ def transport_distances(
     n_points = connection.graph.n_points
     if np.dtype(dtype) not in (np.float32, np.float64):
         raise ValueError(f"dtype={dtype!r} cannot hold distances; pass numpy.float32 or float64")
+    run = Run(n_jobs, verbose)
     if sources is None:
         labels = connection.graph.component_labels
         if labels.max() == 0:
-            return distances_among(
-                connection, np.arange(n_points), dtype=dtype, n_jobs=n_jobs, progress=progress
-            )
+            return distances_among(connection, np.arange(n_points), dtype, run)
         distances = np.full((n_points, n_points), np.inf, dtype=dtype)
         for label in range(labels.max() + 1):
             nodes = np.flatnonzero(labels == label)
-            distances[np.ix_(nodes, nodes)] = distances_among(
-                connection, nodes, dtype=dtype, n_jobs=n_jobs, progress=progress
-            )
+            distances[np.ix_(nodes, nodes)] = distances_among(connection, nodes, dtype, run)
         return distances
     sources = check_sources(sources, n_points)
     distances = np.empty((len(sources), n_points), dtype=dtype)
-
-    MeanRows(connection).fill(sources, distances, n_jobs=n_jobs, progress=progress)
+    MeanRows(connection).fill(sources, distances, run)
     return distances
 
 
 def distances_among(
     connection: Connection,
     nodes: IntArray,
+    dtype: DTypeLike = np.float64,
+    run: Run = Run(),
     *,
     is_one_way: bool = False,
-    dtype: DTypeLike = np.float64,
-    n_jobs: int | None = None,
-    progress: bool = False,
 ) -> FloatArray:
     """Estimate all geodesic distances in a component, as a symmetric matrix.
 
@@ -111,10 +106,12 @@ def distances_among(
         Rotations and steps on the edges of the graph.
     nodes : (n_nodes,) int
         All nodes of one component; the matrix has their order.
+    dtype : dtype
+        As in :func:`transport_distances`.
+    run : Run
+        Threads and progress bars.
     is_one_way : bool
         Leave the estimates of the two directions as they are; else both become their mean.
-    dtype, n_jobs, progress
-        As in :func:`transport_distances`.
     """
     arrangement = arrange(connection, nodes)
     rows_of = OneWayRows(arrangement.connection, arrangement.position)
@@ -123,59 +120,31 @@ def distances_among(
     def write(block: slice) -> None:
         rows_of.write(block, distances, 0)
 
-    run_blocks(write, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
+    run_blocks(write, rows_of.blocks, run, *_BAR)
     if not is_one_way:
-        symmetrize(distances, n_jobs=n_jobs)
+        symmetrize(distances, n_jobs=run.n_jobs)
     return distances
 
 
-def squared_distances(
-    connection: Connection,
-    position: IntArray,
-    *,
-    dtype: DTypeLike = np.float64,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> BandSquares:
-    """Estimate all squared geodesic distances in an arranged component, in half the memory.
+def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> BandSquares:
+    """Collect rows of one-way distances into squares of the means of both directions, in memory.
 
     Parameters
     ----------
-    connection : Connection
-        As `arrange` lays it out.
-    position : (n_rows,) int
-        The node that each row and column stands for, ascending.
-    dtype, n_jobs, progress
-        As in :func:`transport_distances`.
+    rows_of : Blocks
+        What makes the rows.
+    dtype : dtype
+        float32 or float64, where ``rows_of`` leaves a choice.
+    run : Run
+        Threads and progress bars.
 
     Returns
     -------
     squares : BandSquares
-        The upper half of the symmetric matrix, in memory.
+        The upper half of the symmetric matrix.
     """
-    rows_of = OneWayRows(connection, position)
-    return sum_of_directions(rows_of, len(position), dtype=dtype, n_jobs=n_jobs, progress=progress)
-
-
-def sum_of_directions(
-    rows_of: Any,
-    n_rows: int,
-    *,
-    dtype: DTypeLike,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> BandSquares:
-    """Collect rows of one-way distances into squares of the means of both directions.
-
-    Parameters
-    ----------
-    rows_of : OneWayRows
-        Or what makes rows as it does.
-    n_rows : int
-        The number of rows and columns.
-    dtype, n_jobs, progress
-        As in :func:`transport_distances`.
-    """
+    dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
+    n_rows = int(rows_of.owned[-1])
     bands = new_bands(n_rows, dtype)
     locks = [Lock() for _ in bands]
 
@@ -194,8 +163,9 @@ def sum_of_directions(
         for band in bands[block]:
             square_means(band)
 
-    run_blocks(add, rows_of.blocks, n_jobs=n_jobs, **_BAR, progress=progress)
-    run_blocks(finish, cut(len(bands), 1), n_jobs=n_jobs)
+    n_threads = rows_of.n_threads(run.n_jobs)
+    run_blocks(add, rows_of.blocks, run, *_BAR, n_threads=n_threads)
+    run_blocks(finish, cut(len(bands), 1), run.quiet)
     return BandSquares(bands)
 
 
@@ -206,7 +176,7 @@ def owners_of(position: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
 
 
 class OneWayRows:
-    """Distances towards the nodes of an arranged component, block by block of sources.
+    """Distances towards the nodes of an arranged component: `Blocks` by this process.
 
     Parameters
     ----------
@@ -217,18 +187,11 @@ class OneWayRows:
 
     Attributes
     ----------
-    blocks : list of slice
-        The blocks of nodes.
     owners, owned : (n_rows,) and (n_nodes + 1,) int
         The rows of node s are ``owners[owned[s]:owned[s + 1]]``.
-    dtype : numpy.dtype or None
-        The only one that rows can have; None for any.
-    most_jobs : int or None
-        The largest number of blocks that can be written at a time; None for any.
     """
 
     dtype: Any = None
-    most_jobs: int | None = None
 
     def __init__(self, connection: Connection, position: IntArray) -> None:
         graph = connection.graph
@@ -248,6 +211,10 @@ class OneWayRows:
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_idle": []}
+
+    def n_threads(self, n_jobs: int | None) -> int:
+        """Tell how many threads may write blocks at a time."""
+        return effective_n_jobs(n_jobs)
 
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
@@ -313,7 +280,7 @@ def shares_of(connection: Connection) -> tuple[FloatArray, FloatArray, FloatArra
 
 
 def graph_distances(
-    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, progress: bool = False
+    graph: Graph, sources: Any = None, *, n_jobs: int | None = None, verbose: bool = False
 ) -> FloatArray:
     """Measure shortest paths on the graph, what Isomap takes for geodesics.
 
@@ -325,7 +292,7 @@ def graph_distances(
         The points to start from; all by default.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -341,9 +308,7 @@ def graph_distances(
     def measure(block: slice) -> None:
         tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
 
-    run_blocks(
-        measure, plan_blocks(len(sources), n_points), n_jobs=n_jobs, **_BAR, progress=progress
-    )
+    run_blocks(measure, plan_blocks(len(sources), n_points), Run(n_jobs, verbose), *_BAR)
     return rows
 
 
@@ -363,4 +328,4 @@ def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None 
     def handle(rows: slice) -> None:
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)
 
-    run_blocks(handle, cut(len(matrix), TILE), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(matrix), TILE), Run(n_jobs))

@@ -2,50 +2,47 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import DTypeLike
 
-from ptunfold.geodesics.rows import MeanRows
-from ptunfold.kernels.paths import tree_lengths
+from ptunfold.geodesics.rows import MeanRows, Rows
+from ptunfold.kernels.trees import tree_lengths
 from ptunfold.progress import stage
+from ptunfold.threads import Run
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_TOGETHER = 128
 _FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
 _WITNESSES = 6
-MOST_CANDIDATES = 1 << 20  # points that landmarks are chosen among
+_MOST_CANDIDATES = 1 << 20  # points that landmarks are chosen among
 
 
 def landmark_distances(
     connection: Connection,
     landmarks: IntArray,
-    *,
-    rows_of: Any = None,
     dtype: DTypeLike = np.float64,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> Any:
+    run: Run = Run(),
+    *,
+    rows_of: Rows | None = None,
+) -> FloatArray:
     """Estimate the distances from given landmarks, (n_landmarks, n_points).
 
     Parameters are those of :func:`farthest_landmarks`.
     """
     rows_of = MeanRows(connection) if rows_of is None else rows_of
-    rows = rows_of.new_rows(len(landmarks), dtype)
-    rows_of.fill(landmarks, rows, n_jobs=n_jobs, progress=progress)
+    rows = np.empty((len(landmarks), connection.graph.n_points), dtype=dtype)
+    rows_of.fill(landmarks, rows, run)
     return rows
 
 
 def farthest_landmarks(
     connection: Connection,
     n_landmarks: int,
-    *,
-    rows_of: Any = None,
     dtype: DTypeLike = np.float64,
-    n_jobs: int | None = None,
-    progress: bool = False,
-) -> tuple[IntArray, Any]:
+    run: Run = Run(),
+    *,
+    rows_of: Rows | None = None,
+) -> tuple[IntArray, FloatArray]:
     """Choose landmarks, each as far as possible from those before, and measure from them.
 
     The rows that the choice needs are those that are wanted. After the first few, landmarks are
@@ -61,45 +58,42 @@ def farthest_landmarks(
         Connected.
     n_landmarks : int
         How many.
-    rows_of : RowMaker, optional
-        What makes the rows of distances, and keeps them; `MeanRows` by default.
     dtype : dtype
         float32 or float64, for the distances; the arithmetic is always in float64.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
-        Show a progress bar.
+    run : Run
+        Threads and progress bars.
+    rows_of : Rows, optional
+        What makes the rows of distances; `MeanRows` by default.
 
     Returns
     -------
     landmarks : (n_landmarks,) int
         Fewer if there are fewer distinct points to choose from.
     distances : (n_landmarks, n_points)
-        The mean of both directions, where ``rows_of`` keeps them. If there are fewer landmarks,
-        only their rows count.
+        The mean of both directions.
     """
     graph = connection.graph
     lengths = np.empty((1, graph.n_points))
     tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
     rows_of = MeanRows(connection) if rows_of is None else rows_of
-    rows = rows_of.new_rows(n_landmarks, dtype)
-    step = -(-graph.n_points // MOST_CANDIDATES)
-    some = rows_of.some(rows, step)
+    rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)
+    step = -(-graph.n_points // _MOST_CANDIDATES)
+    some = rows[:, ::step]
     n_known, chosen = 0, [int(lengths[0].argmax())]
-    least: FloatArray = np.full_like(some[0], np.inf)  # where they are
-    with stage("distances", n_landmarks, "landmarks", progress) as bar:
+    least = np.full_like(some[0], np.inf)
+    with stage("distances", n_landmarks, "landmarks", run.verbose) as bar:
         while chosen:
             together = slice(n_known, n_known + len(chosen))
             landmarks[together] = chosen
-            rows_of.fill(landmarks[together], rows, together, n_jobs=n_jobs, progress=False)
+            rows_of.fill(landmarks[together], rows[together], run.quiet)
             for row in some[together]:
                 np.minimum(least, row, out=least)
             n_known = together.stop
             bar.update(len(chosen))
             n_next = min(max(n_known // _FEW_TOGETHER, 1), _MOST_TOGETHER, n_landmarks - n_known)
             chosen = [step * place for place in _farthest(least, some[:n_known], n_next)]
-    return landmarks[:n_known], rows
+    return landmarks[:n_known], rows[:n_known]
 
 
 def _farthest(least: FloatArray, rows: FloatArray, n_wanted: int) -> list[int]:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.kernels.development import develop_both_ways
-from ptunfold.kernels.paths import grow_whole_tree, new_tree
+from ptunfold.kernels.trees import grow_whole_tree, new_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
 from ptunfold.validation import check_connection, check_index
 

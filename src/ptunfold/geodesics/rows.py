@@ -2,32 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ptunfold.kernels.development import mean_row
-from ptunfold.kernels.paths import new_tree
-from ptunfold.threads import cut, run_blocks
+from ptunfold.kernels.trees import new_tree
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
 
-class NearRows:
-    """What rows offer that are an array of this process, in memory or on a device."""
+class Rows(Protocol):
+    """Distances from single sources to all points, the mean of both directions."""
 
-    def some(self, rows: Any, step: int) -> Any:
-        """Look at every ``step``-th column of rows that will be filled."""
-        return rows[:, ::step]
-
-    def use(self, rows: Any, n_rows: int, work: Callable[[Any], Any]) -> Any:
-        """Call ``work`` with the first ``n_rows`` of rows that are filled."""
-        return work(rows[:n_rows])
+    def fill(self, sources: IntArray, rows: FloatArray, run: Run) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
 
 
-class MeanRows(NearRows):
-    """Rows of distances, the mean of both directions, for sources that are few or far apart.
+class MeanRows:
+    """`Rows` by this process, for sources that are few or far apart.
 
     Parameters
     ----------
@@ -40,10 +33,6 @@ class MeanRows(NearRows):
         self._arrays = arrays_of(connection)
         self._idle: list[tuple[Any, ...]] = []  # a workspace for each thread, made once
 
-    def new_rows(self, n_rows: int, dtype: DTypeLike) -> FloatArray:
-        """Make room for rows (n_rows, n_points)."""
-        return np.empty((n_rows, self.connection.graph.n_points), dtype=dtype)
-
     def write(self, source: int, row: FloatArray) -> None:
         """Write the distances from ``source`` into ``row`` (n_points,)."""
         try:
@@ -53,30 +42,14 @@ class MeanRows(NearRows):
         mean_row(*self._arrays, source, *workspace, row)
         self._idle.append(workspace)
 
-    def fill(
-        self,
-        sources: IntArray,
-        rows: FloatArray,
-        at: slice = slice(None),
-        *,
-        n_jobs: int | None,
-        progress: bool,
-    ) -> None:
-        """Write the distances from all ``sources`` into ``rows[at]`` (n_sources, n_points)."""
-        rows = rows[at]
+    def fill(self, sources: IntArray, rows: FloatArray, run: Run = Run()) -> None:
+        """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
 
         def handle(block: slice) -> None:
             for index in range(block.start, block.stop):
                 self.write(sources[index], rows[index])
 
-        run_blocks(
-            handle,
-            cut(len(sources), 1),
-            n_jobs=n_jobs,
-            description="distances",
-            unit="sources",
-            progress=progress,
-        )
+        run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
 
     def _new_workspace(self) -> tuple[Any, ...]:
         n_points, dim = self.connection.graph.n_points, self.connection.intrinsic_dim

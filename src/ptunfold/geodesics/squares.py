@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, Protocol
 
 import numpy as np
 
 from ptunfold.geodesics.bands import BAND
-from ptunfold.kernels.tiles import square_mirrored
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray
 
 _MOST_BANDS = 8  # together
@@ -31,6 +30,9 @@ class Squares(Protocol):
     def near(self, vectors: FloatArray) -> FloatArray:
         """Bring vectors to where products with the matrix are made, memory or a device."""
 
+    def here(self, vectors: Any) -> FloatArray:
+        """Bring vectors back from there."""
+
     def multiply(self, factor: FloatArray, n_jobs: int | None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), of its own dtype, in float64.
 
@@ -41,15 +43,15 @@ class Squares(Protocol):
         """Return the matrix itself in float64; for small ones."""
 
 
-def plan_slabs(n_points: int) -> list[slice]:
-    """Cut the rows of a matrix into slabs of whole bands: the unit of its products.
+def plan_bands(n_points: int) -> list[slice]:
+    """Cut the rows of a matrix into blocks of whole bands: the unit of its products.
 
-    Sums over a slab are added up in one order, so that products have the same bits wherever and in
-    whatever order the slabs are handled.
+    Sums over a block are added up in one order, so that products have the same bits wherever and
+    in whatever order the blocks are handled.
 
     Examples
     --------
-    >>> plan_slabs(600)
+    >>> plan_bands(600)
     [slice(0, 256, None), slice(256, 512, None), slice(512, 600, None)]
     """
     n_bands = -(-n_points // BAND)
@@ -74,20 +76,23 @@ class BandSquares:
         """Leave vectors where they are."""
         return vectors
 
+    def here(self, vectors: FloatArray) -> FloatArray:
+        """Leave vectors where they are."""
+        return vectors
+
     def multiply(self, factor: FloatArray, n_jobs: int | None = None) -> FloatArray:
         """Multiply the matrix with ``factor`` (n_points, n_vectors), in float64."""
-        slabs = plan_slabs(self.n_points)
-        products: list[FloatArray] = [np.empty(0)] * len(slabs)
+        blocks, products = plan_bands(self.n_points), {}
 
-        def handle(block: slice) -> None:
-            for index in range(block.start, block.stop):
-                rows = slabs[index]
-                products[index] = slab_product(
-                    rows.start, self.bands[rows.start // BAND : -(-rows.stop // BAND)], factor
-                )
+        def handle(rows: slice) -> None:
+            bands = self.bands[rows.start // BAND : -(-rows.stop // BAND)]
+            products[rows.start] = _product(rows.start, bands, factor)
 
-        run_blocks(handle, cut(len(slabs), 1), n_jobs=n_jobs)
-        return sum_of_products(slabs, products, self.n_points)
+        run_blocks(handle, blocks, Run(n_jobs))
+        total = np.zeros((self.n_points, factor.shape[1]))
+        for rows in blocks:  # from the first to the last
+            total[rows.start :] += products[rows.start]
+        return total
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
@@ -99,7 +104,7 @@ class BandSquares:
         return whole
 
 
-def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
+def _product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
     """Multiply some bands, and their mirror images, with ``factor``.
 
     Parameters
@@ -131,33 +136,3 @@ def slab_product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> F
             product[mirror] += tile[:, beyond:].T @ below[rows]
         start += len(band)
     return product
-
-
-def fold_band(top: int, rows: FloatArray, mirrors: Iterable[tuple[int, FloatArray]]) -> FloatArray:
-    """Make a band: the squares of the means of both directions.
-
-    Parameters
-    ----------
-    top : int
-        The first row of the band.
-    rows : (height, n_points - top)
-        The band, one way.
-    mirrors : iterable of (first, array)
-        The columns of the band in all rows from ``top`` on, the other way: in each array
-        (n_rows, height) the rows from ``first`` on.
-    """
-    band = np.empty_like(rows)
-    for first, mirror in mirrors:
-        columns = slice(first - top, first - top + len(mirror))
-        square_mirrored(rows[:, columns], mirror, band[:, columns])
-    return band
-
-
-def sum_of_products(
-    slabs: list[slice], products: Sequence[FloatArray], n_points: int
-) -> FloatArray:
-    """Add up what the slabs contribute, from the first to the last, (n_points, n_vectors)."""
-    total = np.zeros((n_points, products[0].shape[1]))
-    for rows, product in zip(slabs, products, strict=True):
-        total[rows.start :] += product
-    return total

@@ -12,10 +12,10 @@ from ptunfold.geometry.graph import (
     subgraph,
     without_edges,
 )
+from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
-from ptunfold.kernels.edges import mark_nearest
-from ptunfold.kernels.paths import lengths_within
-from ptunfold.threads import cut, run_blocks
+from ptunfold.kernels.trees import lengths_within
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 
 # Where there are many edges, those between two windings come in bundles, the wider the more there
@@ -80,7 +80,7 @@ def far_ends(
     most_lost: float,
     *,
     n_jobs: int | None,
-    progress: bool,
+    verbose: bool,
 ) -> tuple[IntArray, IntArray]:
     """Find edges whose ends are far from each other along the edges that are trusted."""
     labels = trusted.component_labels
@@ -89,7 +89,7 @@ def far_ends(
     once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
     around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
     limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _FAR_OF_MEAN * around)
-    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, progress=progress)]
+    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, verbose=verbose)]
     # Where a sheet itself is weak, as a ring is where points are few, points on both sides would
     # lose much of what they have; next to another winding only those between the two do.
     ends = np.concatenate((graph.tails[far], graph.indices[far]))
@@ -101,7 +101,7 @@ def far_ends(
     while len(far):
         left = without_edges(graph, graph.tails[far], graph.indices[far])
         limits = _FAR_IN_ALL * graph.lengths[far]
-        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, progress=False)
+        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, verbose=False)
         if is_far.all():
             break
         far = far[is_far]
@@ -132,7 +132,7 @@ def _are_farther(
     limits: FloatArray,
     *,
     n_jobs: int | None,
-    progress: bool,
+    verbose: bool,
 ) -> BoolArray:
     """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
     tails, heads = graph.tails[edges], graph.indices[edges]
@@ -152,9 +152,8 @@ def _are_farther(
     run_blocks(
         handle,
         cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        n_jobs=n_jobs,
-        description="far ends",
-        unit="edges",
-        progress=progress,
+        Run(n_jobs, verbose),
+        "far ends",
+        "edges",
     )
     return np.isinf(found)

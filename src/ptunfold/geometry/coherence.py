@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.triangles import turn_around_triangles
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 from ptunfold.validation import check_coherence, check_connection
 
@@ -121,7 +121,7 @@ def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Float
             sums,
         )
 
-    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
     turns, along, areas, counts = sums.T
     has_area = areas > 0
     if has_area.any():

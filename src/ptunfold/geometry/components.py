@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 
@@ -19,7 +20,7 @@ _TOUCHING = 3.0  # of the way that either has to the nearest of the others
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
 
 
-def resolve_components(
+def join_components(
     points: FloatArray,
     graph: Graph,
     disconnected: str,
@@ -67,10 +68,12 @@ def resolve_components(
             f"{_REMEDIES}"
         )
         return subgraph(graph, labels[graph.tails] == 0), np.where(labels == 0, 0, -1)
-    graph, bridges = _bridge(points, graph, labels, n_jobs)
+    graph = _bridge(points, graph, labels, n_jobs)
+    assert graph.bridges is not None
+    lengths = edge_lengths(points, *graph.bridges.T, n_jobs=n_jobs)
     say(
-        f"{found}; they were joined by {len(bridges)} edges of Euclidean length up to "
-        f"{bridges.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
+        f"{found}; they were joined by {len(lengths)} edges of Euclidean length up to "
+        f"{lengths.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
         f"them may be far off: {_REMEDIES}"
     )
     return graph, np.zeros_like(labels)
@@ -81,13 +84,10 @@ def _listing(sizes: IntArray, most: int = 8) -> str:
     return shown if len(sizes) <= most else f"{shown}, and {len(sizes) - most} smaller ones"
 
 
-def _bridge(
-    points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None
-) -> tuple[Graph, FloatArray]:
+def _bridge(points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None) -> Graph:
     """Join large components wherever they touch, and all by a minimum spanning tree.
 
-    A tree alone would leave open what runs in a ring. It is found by Borůvka's rounds. Returns the
-    graph with its bridges and the lengths of the bridges.
+    A tree alone would leave open what runs in a ring. It is found by Borůvka's rounds.
     """
     once = graph.tails < graph.indices
     pairs = _closest_pairs(points, labels, n_jobs)
@@ -104,7 +104,8 @@ def _bridge(
         lengths = np.concatenate((lengths, edge_lengths(points, *ways_out.T, n_jobs=n_jobs)))
         graph = graph_from_edges(graph.n_points, tails, heads, lengths)
         labels = graph.component_labels
-    return graph, lengths[n_edges:]
+    bridges = np.column_stack((tails[n_edges:], heads[n_edges:])).astype(np.int64)
+    return replace(graph, bridges=bridges)
 
 
 def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:

@@ -9,19 +9,18 @@ import numpy as np
 from ptunfold.geometry.creases import cross_creases
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.edges import (
+from ptunfold.kernels.bending import (
     bend_edges,
     favor_edges,
     nearest_orthogonal,
 )
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
     Connection,
     FloatArray,
     Frames,
     Graph,
     IntArray,
-    on_host,
 )
 from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
@@ -41,9 +40,8 @@ def connect(
     frames: Frames,
     step: str = "chord",
     *,
-    device: Any = None,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Connection:
     """Align the frames at the two ends of each edge and write the edge in them (Sec. 3.3, 3.4).
 
@@ -61,11 +59,9 @@ def connect(
         tangent space into the other, over a crease the broken line. Its length becomes that of the
         edge in the graph. An edge that stands upright on the tangent space has no direction in it:
         its step is 0, with arcs only if it stands upright at both ends.
-    device : optional
-        What measures edges elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -88,6 +84,13 @@ def connect(
     graph = check_graph(graph, len(points))
     frames = check_frames(frames, points.shape, graph)
     check_choice("step", step, STEPS)
+    return connect_frames(points, graph, frames, step, Run(n_jobs, verbose))
+
+
+def connect_frames(
+    points: FloatArray, graph: Graph, frames: Frames, step: str, run: Run, *, device: Any = None
+) -> Connection:
+    """Do what `connect` does, anywhere: ``device`` measures edges elsewhere than here."""
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
@@ -105,6 +108,7 @@ def connect(
     align = _align if device is None else device.align
     bend = _bend if device is None else device.bend
     favor = _favor if device is None else device.favor
+    bring = np.asarray if device is None else device.here
 
     def handle(block: slice) -> None:
         forth = edges[block]
@@ -113,8 +117,8 @@ def connect(
         # What follows works on arrays of a device too.
         overlaps, there, here, lengths = measure(frames, tails, heads)
         for edge, shadow in ((forth, there), (back, here)):
-            squares[edge, 0] = on_host(np.einsum("ei,ei->e", shadow, shadow))
-            squares[edge, 1] = on_host(np.square(lengths))
+            squares[edge, 0] = bring(np.einsum("ei,ei->e", shadow, shadow))
+            squares[edge, 1] = bring(np.square(lengths))
         if step == "arc":
             turns = align(favor(there, here, overlaps))
             mean, arcs = bend(there, here, overlaps, turns)
@@ -125,26 +129,25 @@ def connect(
             _stretch(there, np.clip(found, lengths, _LONGEST * lengths))
             here = -np.einsum("eji,ej->ei", turns, there)
             stretch = np.linalg.norm(there, axis=1) / np.where(lengths > 0, lengths, 1)
-            longer[forth] = longer[back] = on_host(np.maximum(stretch, 1))
+            longer[forth] = longer[back] = bring(np.maximum(stretch, 1))
         else:
             turns = align(overlaps)
         if step == "chord":
             _stretch(there, lengths)
             _stretch(here, lengths)
-        steps[forth], steps[back], turns = on_host(there), on_host(here), on_host(turns)
+        steps[forth], steps[back], turns = bring(there), bring(here), bring(turns)
         rotations[forth] = turns
         rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
 
     run_blocks(
         handle,
         cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
-        n_jobs=n_jobs if device is None else 1,
-        description="connection",
-        unit="edges",
-        progress=progress,
+        run if device is None else Run(1, run.verbose),
+        "connection",
+        "edges",
     )
     if step == "arc":
-        cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=n_jobs)
+        cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = graph.with_lengths(graph.lengths * longer)
     seen, whole = (
         np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)

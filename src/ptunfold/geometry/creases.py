@@ -8,10 +8,10 @@ import numpy as np
 
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.graph import without_edges
 from ptunfold.geometry.neighborhoods import find_members
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
 # Off its surface by this much of its width, a neighbourhood is no piece of a smooth surface; one
@@ -34,8 +34,7 @@ def take_one_side(
     n_neighbors: int,
     *,
     tangent: str = "quadratic",
-    n_jobs: int | None = None,
-    progress: bool = False,
+    run: Run = Run(),
 ) -> Frames:
     """Give points next to a crease the tangent plane of the side that they lie on.
 
@@ -56,10 +55,8 @@ def take_one_side(
         The number of nearest points on the graph to look at.
     tangent : str
         How the frames were estimated.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
-        Show a progress bar.
+    run : Run
+        Threads and progress bars.
 
     Returns
     -------
@@ -88,10 +85,9 @@ def take_one_side(
     run_blocks(
         handle,
         cut(len(nodes), max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)),
-        n_jobs=n_jobs,
-        description="creases",
-        unit="points",
-        progress=progress,
+        run,
+        "creases",
+        "points",
     )
     is_one_sided: BoolArray = np.zeros(len(points), dtype=bool)
     is_one_sided[nodes] = chosen != nodes
@@ -106,15 +102,14 @@ def take_one_side(
     ends = (array[crossing].astype(np.int64) for array in (graph.tails, graph.indices))
     cut_open = without_edges(graph, *ends)
     nodes = np.flatnonzero(is_one_sided & (np.diff(cut_open.indptr) > 0))
-    own_side = estimate_frames(
+    own_side = frames_at(
+        nodes,
         points,
         cut_open,
         n_neighbors,
         frames.intrinsic_dim,
         tangent=tangent,
-        nodes=nodes,
-        must_span=False,
-        n_jobs=n_jobs,
+        n_jobs=run.n_jobs,
     )
     # Too few points beyond the crease fit any plane that holds them all.
     values = own_side.singular_values
@@ -206,4 +201,4 @@ def cross_creases(
         steps[forth], steps[back] = found, -np.einsum("eji,ej->ei", turns, found)
         longer[forth] = longer[back] = allowed / lengths
 
-    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), Run(n_jobs))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.edges import write_in_frames
+from ptunfold.kernels.bending import write_in_frames
 from ptunfold.types import FloatArray, Frames, IntArray
 
 

@@ -7,10 +7,11 @@ from typing import Any
 import numpy as np
 
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.graph import without_bridges
 from ptunfold.geometry.neighborhoods import find_members
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
     SURFACES,
@@ -31,13 +32,8 @@ def estimate_frames(
     intrinsic_dim: int = 2,
     *,
     tangent: str = "pca",
-    bridged: Graph | None = None,
-    nodes: IntArray | None = None,
-    names: IntArray | None = None,
-    must_span: bool = True,
-    device: Any = None,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Frames:
     """Estimate an orthonormal basis of the tangent space at each point (Sec. 3.2 of the paper).
 
@@ -46,7 +42,8 @@ def estimate_frames(
     points : (n_points, n_features)
         The points.
     graph : Graph
-        The proximity graph. A point without an edge gets a frame of NaN.
+        The proximity graph. A point without an edge gets a frame of NaN. Neighbourhoods stay within
+        what bridges join, unless that is too small to have a shape of its own.
     tangent_neighbors : int
         The number K of nearest points *on the graph*; may be above or below the number of graph
         neighbours. Copies of a point span nothing and do not count.
@@ -56,21 +53,9 @@ def estimate_frames(
         The principal plane of the neighbourhood; the tangent plane of a quadratic surface fitted
         over it, which follows the curvature: it is more exact on curved data, above all at rims,
         and lets many neighbours average out noise; or the same with outliers left out of account.
-    bridged : Graph, optional
-        ``graph`` with its components joined. Neighbourhoods stay within a component, which bridges
-        say nothing about, unless it is too small to have a shape of its own.
-    nodes : (n_nodes,) int, optional
-        The points that get a frame; all by default.
-    names : (n_points,) int, optional
-        What messages call the points; their indices by default.
-    must_span : bool
-        Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
-        and they have no surface.
-    device : optional
-        What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -94,46 +79,90 @@ def estimate_frames(
     (50, 5, 1)
     """
     points = as_points(points)
-    n_points, n_features = points.shape
-    graph = check_graph(graph, n_points)
-    if bridged is not None:
-        bridged = check_graph(bridged, n_points, "bridged")
-    check_tangent_sizes(intrinsic_dim, tangent_neighbors, n_points, n_features)
+    graph = check_graph(graph, len(points))
+    check_tangent_sizes(intrinsic_dim, tangent_neighbors, *points.shape)
     check_choice("tangent", tangent, TANGENTS)
-    places = distinct_places(points)
-    n_places = _places_in_component(graph, places)
-    is_lost = n_places <= 2 * intrinsic_dim
-    if bridged is not None:
-        n_places[is_lost] = _places_in_component(bridged, places)[is_lost]
+    nodes, run = np.arange(len(points)), Run(n_jobs, verbose)
+    return fit_frames(nodes, points, graph, tangent_neighbors, intrinsic_dim, tangent, run)
 
-    chosen = np.arange(n_points) if nodes is None else nodes
-    vectors: FloatArray = np.empty((len(chosen), n_features, intrinsic_dim))
-    singular_values = np.empty((len(chosen), intrinsic_dim))
-    residual = np.empty(len(chosen))
-    lift = np.zeros((len(chosen), n_features)) if tangent in SURFACES else None
+
+def frames_at(
+    nodes: IntArray,
+    points: FloatArray,
+    graph: Graph,
+    n_neighbors: int,
+    dim: int,
+    *,
+    tangent: str = "pca",
+    n_jobs: int | None = None,
+) -> Frames:
+    """Look at the frames of some points, made up where neighbours do not span them."""
+    run = Run(n_jobs)
+    return fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)
+
+
+def fit_frames(
+    nodes: IntArray,
+    points: FloatArray,
+    graph: Graph,
+    n_neighbors: int,
+    dim: int,
+    tangent: str,
+    run: Run,
+    *,
+    names: IntArray | None = None,
+    must_span: bool = True,
+    device: Any = None,
+) -> Frames:
+    """Do what `estimate_frames` does, for some points and anywhere.
+
+    Parameters
+    ----------
+    nodes : (n_nodes,) int
+        The points that get a frame.
+    points, graph, n_neighbors, dim, tangent
+        As in `estimate_frames`.
+    run : Run
+        Threads and progress bars.
+    names : (n_points,) int, optional
+        What messages call the points; their indices by default.
+    must_span : bool
+        Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
+        and they have no surface.
+    device : optional
+        What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
+    """
+    n_features = points.shape[1]
+    places, within = distinct_places(points), without_bridges(graph)
+    n_places = _places_in_component(within, places)
+    # Too small to have a shape of their own: those look over bridges.
+    is_lost = n_places <= 2 * dim
+    if within is not graph:
+        n_places[is_lost] = _places_in_component(graph, places)[is_lost]
+
+    vectors: FloatArray = np.empty((len(nodes), n_features, dim))
+    singular_values = np.empty((len(nodes), dim))
+    residual = np.empty(len(nodes))
+    lift = np.zeros((len(nodes), n_features)) if tangent in SURFACES else None
 
     def gather(here: IntArray) -> tuple[IntArray, IntArray]:
-        members, counts = find_members(graph, places, here, tangent_neighbors)
-        if bridged is not None and is_lost[here].any():
+        members, counts = find_members(within, places, here, n_neighbors)
+        if within is not graph and is_lost[here].any():
             lost = is_lost[here]
-            members[lost], counts[lost] = find_members(
-                bridged, places, here[lost], tangent_neighbors
-            )
+            members[lost], counts[lost] = find_members(graph, places, here[lost], n_neighbors)
         return members, counts
 
     def keep(some: slice, members: IntArray, count: IntArray) -> None:
-        here = chosen[some]
-        bases, values, residual[some], rounding, lifted = fit(
-            points, members, count, intrinsic_dim, tangent
-        )
-        is_flat = (values[:, -1] <= rounding) & (n_places[here] > intrinsic_dim)
+        here = nodes[some]
+        bases, values, residual[some], rounding, lifted = fit(points, members, count, dim, tangent)
+        is_flat = (values[:, -1] <= rounding) & (n_places[here] > dim)
         if must_span and is_flat.any():
             first = int(np.flatnonzero(is_flat)[0])
             rank = int(np.count_nonzero(values[first] > rounding[first]))
             name = here[first] if names is None else names[here[first]]
             raise ValueError(
                 f"the {count[first]} neighbours of point {name} span {rank} of "
-                f"intrinsic_dim={intrinsic_dim} dimensions, so it has no tangent frame; raise "
+                f"intrinsic_dim={dim} dimensions, so it has no tangent frame; raise "
                 "tangent_neighbors, or lower intrinsic_dim or n_components"
             )
         if lift is not None and lifted is not None:
@@ -142,7 +171,7 @@ def estimate_frames(
         vectors[some], singular_values[some] = bases, values
 
     def handle(block: slice) -> None:
-        members, counts = gather(chosen[block])
+        members, counts = gather(nodes[block])
         if device is not None:
             all_members[block], all_counts[block] = members, counts
             return
@@ -154,23 +183,16 @@ def estimate_frames(
     # goes to a device in large pieces.
     fit = fit_neighborhoods if device is None else device.fit_neighborhoods
     most_values = _CHUNK_VALUES if device is None else device.most_values
-    n_together = max(most_values // ((tangent_neighbors + 1) * n_features), 1)
+    n_together = max(most_values // ((n_neighbors + 1) * n_features), 1)
     if device is not None:
-        all_members = np.empty((len(chosen), tangent_neighbors + 1), dtype=np.int32)
-        all_counts = np.empty(len(chosen), dtype=np.int32)
-    run_blocks(
-        handle,
-        cut(len(chosen), max(512, len(chosen) // 64)),
-        n_jobs=n_jobs,
-        description="frames",
-        unit="points",
-        progress=progress,
-    )
+        all_members = np.empty((len(nodes), n_neighbors + 1), dtype=np.int32)
+        all_counts = np.empty(len(nodes), dtype=np.int32)
+    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), run, "frames", "points")
     if device is not None:
-        for some in cut(len(chosen), n_together):
+        for some in cut(len(nodes), n_together):
             keep(some, all_members[some], all_counts[some])
-    vectors[np.diff((bridged or graph).indptr)[chosen] == 0] = np.nan
-    return Frames(vectors, singular_values, residual, lift, n_members=tangent_neighbors + 1)
+    vectors[np.diff(graph.indptr)[nodes] == 0] = np.nan
+    return Frames(vectors, singular_values, residual, lift, n_members=n_neighbors + 1)
 
 
 def fit_neighborhoods(

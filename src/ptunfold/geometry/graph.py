@@ -26,7 +26,7 @@ def build_graph(
     radius: float | None = None,
     search: str = "auto",
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Graph:
     """Connect each point with its neighbours (Sec. 3.1 of the paper).
 
@@ -45,10 +45,10 @@ def build_graph(
         With "knn" and "mutual", edges longer than this are left out.
     search : {"auto", "exact", "approximate"}
         How neighbours are found: exactly; by neighbour descent (pynndescent) in many dimensions;
-        or exactly unless that would take longer than ten minutes.
+        or exactly unless points are many and of many dimensions.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show that an approximate search is under way; the first one of a process compiles.
 
     Returns
@@ -78,7 +78,7 @@ def build_graph(
         # joined to its first point.
         places = distinct_places(points)
         is_first = places == np.arange(n_points)
-        pattern = _neighbor_pattern(points, is_first, n_neighbors, search, n_jobs, progress)
+        pattern = _neighbor_pattern(points, is_first, n_neighbors, search, n_jobs, verbose)
         pattern = pattern.multiply(pattern.T) if graph == "mutual" else pattern + pattern.T
         if not is_first.all():
             copies = np.flatnonzero(~is_first)
@@ -103,7 +103,7 @@ def _neighbor_pattern(
     n_neighbors: int,
     search: str,
     n_jobs: int | None,
-    progress: bool,
+    verbose: bool,
 ) -> sparse.csr_array:
     """Mark the nearest neighbours of each distinct point, (n_points, n_points)."""
     n_points = len(points)
@@ -111,7 +111,7 @@ def _neighbor_pattern(
     chosen = points if len(distinct) == n_points else points[distinct]
     n_nearest = min(n_neighbors, len(distinct) - 1)
     indptr, indices = neighbor_lists(
-        chosen, n_nearest, search=search, n_jobs=n_jobs, progress=progress
+        chosen, n_nearest, search=search, n_jobs=n_jobs, verbose=verbose
     )
     if len(distinct) < n_points:
         degrees = np.zeros(n_points, dtype=np.int64)
@@ -159,7 +159,11 @@ def subgraph(graph: Graph, is_kept: BoolArray) -> Graph:
     """Keep some edges, (n_edges,) in both directions alike, and all points."""
     degrees = np.bincount(graph.tails[is_kept], minlength=graph.n_points)
     indptr = np.concatenate(([0], np.cumsum(degrees))).astype(np.int64)
-    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept])
+    bridges = graph.bridges
+    if bridges is not None:
+        places, _ = find_edges(graph, *bridges.T)
+        bridges = bridges[is_kept[places]]
+    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept], bridges)
 
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
@@ -188,6 +192,7 @@ def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
         np.concatenate(([0], np.cumsum(degrees))),
         np.insert(graph.indices, places, both[:, 1]),
         np.insert(graph.lengths, places, edge_lengths(points, *both.T, n_jobs=1)),  # few
+        graph.bridges,
     )
 
 
@@ -197,6 +202,11 @@ def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     for places, is_there in (find_edges(graph, tails, heads), find_edges(graph, heads, tails)):
         is_kept[places[is_there]] = False
     return subgraph(graph, is_kept)
+
+
+def without_bridges(graph: Graph) -> Graph:
+    """Return the graph as it was before its components were joined."""
+    return graph if graph.bridges is None else without_edges(graph, *graph.bridges.T)
 
 
 def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:

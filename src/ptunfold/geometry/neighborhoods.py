@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.paths import graph_neighborhoods
+from ptunfold.kernels.trees import graph_neighborhoods
 from ptunfold.types import Graph, IntArray
 
 

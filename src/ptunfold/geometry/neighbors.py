@@ -9,12 +9,13 @@ from collections.abc import Callable
 import numpy as np
 from joblib import cpu_count
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
-from ptunfold.threads import cut, effective_n_jobs, openmp_threads, run_blocks
+from ptunfold.threads import Run, cut, effective_n_jobs, openmp_threads, run_blocks
 from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -28,7 +29,10 @@ _MOST_TREE_FEATURES = 15
 _MOST_TREE_VALUES = 250_000_000
 _MOST_TIES = 8
 _PROBES = 256
-_MOST_EXACT_SECONDS = 600.0
+# Products of coordinates of all pairs: about ten minutes on two cores. A tree needs few of them,
+# if the data are of few dimensions.
+_MOST_PRODUCTS, _FEW_DIMENSIONS = 1e13, 8
+_SAMPLE, _SAMPLE_NEIGHBORS = 2000, 10
 _LEAST_RECALL = 0.99
 _ROWS_TOGETHER = 1 << 17
 _EDGES_TOGETHER = 1 << 17
@@ -50,7 +54,7 @@ def neighbor_lists(
     *,
     search: str = "auto",
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> tuple[IntArray, IntArray]:
     """List the nearest other points of each point.
 
@@ -61,10 +65,10 @@ def neighbor_lists(
     n_neighbors : int
         How many neighbours, below ``n_points``.
     search : {"auto", "exact", "approximate"}
-        "auto" is exact unless that would take longer than ten minutes.
+        "auto" is exact unless points are many and of many dimensions.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show that an approximate search is under way.
 
     Returns
@@ -81,7 +85,7 @@ def neighbor_lists(
     # ties as they come, and neither may decide who is a neighbour.
     n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
     n_jobs = effective_n_jobs(n_jobs)
-    find = _search_among(points, n_candidates, search, n_jobs, progress)
+    find = _search_among(points, n_candidates, search, n_jobs, verbose)
     indices, counts = [], []
     for block in cut(n_points, _ROWS_TOGETHER):
         rows = np.arange(block.start, block.stop)
@@ -98,18 +102,18 @@ def neighbor_lists(
 
 
 def _search_among(
-    points: FloatArray, n_candidates: int, search: str, n_jobs: int, progress: bool
+    points: FloatArray, n_candidates: int, search: str, n_jobs: int, verbose: bool
 ) -> Callable[[slice], IntArray]:
     """Choose how to find candidates for a block of the points themselves."""
     if search != "approximate":
-        exact, seconds = exact_search(points, len(points), n_candidates, n_jobs)
-        if search == "exact" or seconds <= _MOST_EXACT_SECONDS:
+        exact = exact_search(points, len(points), n_candidates, n_jobs)
+        if search == "exact" or not _is_hard(points):
             return lambda block: exact(points[block], n_candidates)
         predicted = (
-            f"exact neighbours of {len(points)} points would take {seconds / 60:.0f} minutes"
+            f"exact neighbours of {len(points)} points in {points.shape[1]} dimensions take long"
         )
         try:
-            found = _approximate_neighbors(points, n_candidates, n_jobs, progress)
+            found = _approximate_neighbors(points, n_candidates, n_jobs, verbose)
         except ImportError:
             warn(
                 f"{predicted}; for approximate ones install pynndescent: "
@@ -120,16 +124,32 @@ def _search_among(
             f'{predicted}, so they are approximate; pass search="exact" to wait for them',
         )
     else:
-        found = _approximate_neighbors(points, n_candidates, n_jobs, progress)
+        found = _approximate_neighbors(points, n_candidates, n_jobs, verbose)
     return lambda block: found[block]
 
 
+def _is_hard(points: FloatArray) -> bool:
+    """Tell whether an exact search takes long, whatever the machine: of size and dimension alone.
+
+    The dimension is that of the data, by maximum likelihood (Levina and Bickel), not of the space.
+    """
+    n_points, n_features = points.shape
+    if n_features <= _MOST_TREE_FEATURES or float(n_points) ** 2 * n_features <= _MOST_PRODUCTS:
+        return False
+    chosen = np.random.default_rng(0).choice(n_points, min(_SAMPLE, n_points), replace=False)
+    some = points[chosen].astype(np.float64)
+    apart = np.sort(cdist(some, some), axis=1)[:, : _SAMPLE_NEIGHBORS + 1]
+    apart = np.maximum(apart[:, 1:], np.finfo(float).tiny)
+    slopes = np.log(apart[:, -1:] / apart[:, :-1]).mean(axis=1)
+    return bool(np.median(slopes) * _FEW_DIMENSIONS < 1)
+
+
 def _approximate_neighbors(
-    points: FloatArray, n_candidates: int, n_jobs: int, progress: bool = False
+    points: FloatArray, n_candidates: int, n_jobs: int, verbose: bool = False
 ) -> IntArray:
     """Find candidates by neighbour descent, (n_points, n_candidates), and check a sample."""
     _log.info("approximate neighbours of %d points; %s", len(points), _COMPILES)
-    with stage(f"neighbours ({_COMPILES})", None, "searches", progress) as bar:
+    with stage(f"neighbours ({_COMPILES})", None, "searches", verbose) as bar:
         found = _by_descent(points, n_candidates, n_jobs)
         bar.update()
     return found
@@ -180,7 +200,7 @@ def nearest(
     points: FloatArray, queries: FloatArray, n_nearest: int, n_jobs: int | None = None
 ) -> IntArray:
     """Find the points nearest to each query, as indices (n_queries, n_nearest)."""
-    search, _ = exact_search(points, len(queries), n_nearest, effective_n_jobs(n_jobs))
+    search = exact_search(points, len(queries), n_nearest, effective_n_jobs(n_jobs))
     return search(queries, n_nearest)
 
 
@@ -191,8 +211,8 @@ def exact_search(
     n_jobs: int,
     *,
     are_new: bool = False,
-) -> tuple[Search, float]:
-    """Choose the quicker exact search; returns it and the seconds that all queries may take.
+) -> Search:
+    """Choose the quicker exact search; the answers are the same.
 
     How hard a search is depends on the shape of the data more than on the number of features, so
     for many features both ways are tried on a few points, or between them if the queries will be
@@ -203,7 +223,7 @@ def exact_search(
         n_features <= _MOST_TREE_FEATURES
         or len(points) * n_queries * n_features <= _MOST_TREE_VALUES
     ):
-        return _tree_search(points, n_jobs), 0.0
+        return _tree_search(points, n_jobs)
     rng = np.random.default_rng(0)
     sample = points[rng.integers(len(points), size=_PROBES)]
     if are_new:
@@ -215,8 +235,7 @@ def exact_search(
         start = time.perf_counter()
         search(sample, n_nearest)
         seconds.append(time.perf_counter() - start)
-    best = int(np.argmin(seconds))
-    return ways[best], seconds[best] * n_queries / _PROBES
+    return ways[int(np.argmin(seconds))]
 
 
 def _tree_search(points: FloatArray, n_jobs: int) -> Search:
@@ -245,7 +264,7 @@ def query_tree(
 
     # At worst a query looks at all points.
     size = min(max(_VALUES_TOGETHER // max(tree.n * tree.m, 1), _FEWEST_QUERIES), _MOST_QUERIES)
-    run_blocks(handle, cut(len(queries), size), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(queries), size), Run(n_jobs))
     return distances, found
 
 
@@ -320,7 +339,7 @@ def _squared_lengths(
         ends = (np.ascontiguousarray(end[block], dtype=np.int64) for end in (tails, heads))
         squared_lengths(points, *ends, squares[block])
 
-    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
     return squares
 
 

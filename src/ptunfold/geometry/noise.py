@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.frames import fit_frames
+from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Graph
 
 
@@ -16,8 +17,7 @@ def move_to_surface(
     dim: int,
     *,
     tangent: str = "robust",
-    n_jobs: int | None = None,
-    progress: bool = False,
+    run: Run = Run(),
 ) -> FloatArray:
     """Move each point along the normal to the quadratic surface fitted to its neighbours.
 
@@ -33,26 +33,16 @@ def move_to_surface(
         The dimension of the tangent spaces.
     tangent : {"robust", "quadratic"}
         With outliers left out of account, or by least squares. Outliers are moved like all others.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
-        Show a progress bar.
+    run : Run
+        Threads and progress bars.
 
     Returns
     -------
     points : (n_points, n_features)
         In the dtype of ``points``; copies of a point stay together.
     """
-    frames = estimate_frames(
-        points,
-        graph,
-        n_neighbors,
-        dim,
-        tangent=tangent,
-        must_span=False,
-        n_jobs=n_jobs,
-        progress=progress,
-    )
+    nodes = np.arange(len(points))
+    frames = fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)
     assert frames.lift is not None
     moved = points + frames.lift.astype(points.dtype)
     return np.ascontiguousarray(moved[distinct_places(points)])

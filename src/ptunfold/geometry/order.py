@@ -58,7 +58,7 @@ def in_given_order(geometry: Geometry) -> Geometry:
         geometry.labels[place],
         geometry.points[place],
         geometry.surface[place],
-        geometry.given(geometry.shortcuts),
+        geometry.to_input(geometry.shortcuts),
         geometry.texture,
     )
 
@@ -80,15 +80,20 @@ def renumber(connection: Connection, place: IntArray) -> Connection:
         connection.coherence,
         points,
     )
-    return replace(renumbered, explained=explained)
+    bridges = None if graph.bridges is None else place[graph.bridges]
+    return replace(
+        renumbered, explained=explained, graph=replace(renumbered.graph, bridges=bridges)
+    )
 
 
 def renumber_graph(graph: Graph, place: IntArray) -> Graph:
     """Give each node of a graph the number ``place[node]``."""
     once = graph.tails < graph.indices
-    return graph_from_edges(
+    renumbered = graph_from_edges(
         graph.n_points, place[graph.tails[once]], place[graph.indices[once]], graph.lengths[once]
     )
+    bridges = None if graph.bridges is None else place[graph.bridges]
+    return replace(renumbered, bridges=bridges)
 
 
 def connection_from_edges(

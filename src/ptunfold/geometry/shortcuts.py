@@ -15,7 +15,7 @@ from ptunfold.geometry.bundles import (
 from ptunfold.geometry.edges import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import check_graph
 
@@ -42,7 +42,7 @@ _ALONG, _ALIKE = 0.95, 0.9
 
 
 def find_shortcuts(
-    graph: Graph, *, n_jobs: int | None = None, progress: bool = False
+    graph: Graph, *, n_jobs: int | None = None, verbose: bool = False
 ) -> tuple[IntArray, IntArray]:
     """Find edges that have few ways around them.
 
@@ -65,7 +65,7 @@ def find_shortcuts(
         The proximity graph.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -92,7 +92,7 @@ def find_shortcuts(
     (86, 86)
     """
     graph = check_graph(graph)
-    how: dict[str, Any] = {"n_jobs": n_jobs, "progress": progress}
+    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
     thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
     degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
@@ -131,7 +131,7 @@ def _have_few_ways(
     most_ways: int,
     *,
     n_jobs: int | None,
-    progress: bool,
+    verbose: bool,
 ) -> BoolArray:
     """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
@@ -153,10 +153,9 @@ def _have_few_ways(
     run_blocks(
         handle,
         cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        n_jobs=n_jobs,
-        description="shortcuts",
-        unit="edges",
-        progress=progress,
+        Run(n_jobs, verbose),
+        "shortcuts",
+        "edges",
     )
     return counts <= most_ways
 

@@ -6,7 +6,10 @@ import numpy as np
 from scipy import linalg
 
 from ptunfold.geometry.copies import distinct_places
+from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
+
+_POINTS_TOGETHER = 256
 
 
 def span_coordinates(points: FloatArray) -> FloatArray:
@@ -40,47 +43,62 @@ def span_coordinates(points: FloatArray) -> FloatArray:
     return np.ascontiguousarray(coordinates[distinct_places(points)])
 
 
-def into_span(
-    points: FloatArray, coordinates: FloatArray, new: FloatArray
-) -> tuple[FloatArray, FloatArray]:
-    """Write other points in the basis of `span_coordinates`, or of principal coordinates.
+class Span:
+    """The way from points of R^n_features into coordinates of fewer, and back.
+
+    Each point goes by itself: its bits do not depend on what else is passed.
 
     Parameters
     ----------
     points, coordinates : (n_points, n_features) and (n_points, n_coordinates)
-        The points, and what `span_coordinates` or `leading_coordinates` made of them.
-    new : (n_new, n_features)
-        Other points.
-
-    Returns
-    -------
-    coordinates : (n_new, n_coordinates) float64
-        Those of the nearest point in the span.
-    off : (n_new,) float64
-        The distance to it.
+        Points, and what `span_coordinates` or `leading_coordinates` made of them.
     """
-    center = points.mean(axis=0, dtype=np.float64)
-    offsets = new - center
-    # The basis Q is not kept; as points @ Q = C, new @ Q is the y with C y = points @ new. Where
-    # points are many, Q is the smaller one to solve for: C Qᵗ is nearest to the points.
-    if points.shape[1] < len(points):
-        # Not by @, whose rounding depends on how many points there are.
-        basis = _solve(coordinates, points - center)
-        found = np.einsum("ij,kj->ik", offsets, basis)
-    else:
-        found = _solve(coordinates, (points - center) @ offsets.T).T
-    squares = np.square(offsets).sum(axis=1) - np.square(found).sum(axis=1)
-    return found, np.sqrt(np.maximum(squares, 0))
 
+    def __init__(self, points: FloatArray, coordinates: FloatArray) -> None:
+        self.center = points.mean(axis=0, dtype=np.float64)
+        # As (points - center) @ Q = C, Qᵗ is what brings C nearest to the points. The bits of other
+        # processes, which may have fewer threads, have to be the same.
+        with single_threaded_blas():
+            self.basis = _solve(coordinates, points - self.center)
 
-def out_of_span(points: FloatArray, coordinates: FloatArray, places: FloatArray) -> FloatArray:
-    """Return from the span to R^n_features: the inverse of `into_span`, (n_places, n_features)."""
-    center = points.mean(axis=0, dtype=np.float64)
-    if points.shape[1] < len(points):
-        basis = _solve(coordinates, points - center)
-        return center + np.einsum("ij,jk->ik", places, basis)
-    weights = _solve(coordinates.T, places.T)
-    return center + weights.T @ (points - center)
+    def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
+        """Write other points in the coordinates.
+
+        Parameters
+        ----------
+        new : (n_new, n_features)
+            Other points.
+        n_jobs : int, optional
+            Number of threads.
+
+        Returns
+        -------
+        coordinates : (n_new, n_coordinates) float64
+            Those of the nearest point in the span.
+        off : (n_new,) float64
+            The distance to it.
+        """
+        found, off = np.empty((len(new), len(self.basis))), np.empty(len(new))
+
+        def handle(block: slice) -> None:
+            offsets = new[block] - self.center
+            # Not by @, whose rounding depends on how many points there are.
+            found[block] = np.einsum("ij,kj->ik", offsets, self.basis)
+            squares = np.square(offsets).sum(axis=1) - np.square(found[block]).sum(axis=1)
+            off[block] = np.sqrt(np.maximum(squares, 0))
+
+        run_blocks(handle, cut(len(new), _POINTS_TOGETHER), Run(n_jobs))
+        return found, off
+
+    def out(self, places: FloatArray, n_jobs: int | None = None) -> FloatArray:
+        """Return from the coordinates to R^n_features, (n_places, n_features)."""
+        points = np.empty((len(places), len(self.center)))
+
+        def handle(block: slice) -> None:
+            points[block] = self.center + np.einsum("ij,jk->ik", places[block], self.basis)
+
+        run_blocks(handle, cut(len(places), _POINTS_TOGETHER), Run(n_jobs))
+        return points
 
 
 def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:

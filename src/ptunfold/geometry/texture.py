@@ -1,4 +1,4 @@
-"""What the data are like at the scale of a neighbourhood, and what is best done with them."""
+"""What the data are like at the scale of a neighbourhood."""
 
 from __future__ import annotations
 
@@ -6,13 +6,13 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ptunfold.geometry.frames import estimate_frames
+from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.order import sample
-from ptunfold.types import FloatArray, Frames, Geometry, Graph, IntArray, Settings
-from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
+from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.validation import n_coefficients, plane_neighbors
 
-_SAMPLE = 100
-_FEW, _MANY = 4, 8  # neighbours for each coefficient of a surface
+SAMPLE = 100
+_FEW, _MANY, IN_STRONG_NOISE = 4, 8, 14  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
@@ -31,26 +31,9 @@ _EVEN, _EVERYWHERE = 0.7, 0.9
 # more with noise that can be dealt with; up to 0.72 on most images, tables and volumes, up to 0.88
 # on loops of images, whose planes follow their curvature.
 _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
-# So much of the edges along lines: a curve, of which planes would follow the curvature.
-_ALONG = 0.9
-# Of one direction of a large neighbourhood to the one before it: strips with noise as large as
-# their width have 0.84 and more for the first one off the plane, 0.15 to 0.6 for the last one in
-# it; sheets with any noise up to 0.6 for the former, 0.7 and more for the latter.
-_AS_THICK, _NARROW = 0.8, 0.65
-# What transport has to be after denoising, if it was noise, and how far points may have moved, as
-# part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
-_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
-_DENOISE_ROUNDS = 3
-# For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
-_DENOISE_NEIGHBORS, _IN_STRONG_NOISE = 8, 14
 # So many neighbourhoods have to fit into the data: where a surface is fitted to a large part of
 # them, their shape goes with the noise.
 _LEAST_NEIGHBORHOODS = 11
-# For each coefficient of a surface. Measured: on thin samples fewer are better.
-_NEIGHBORS, _NEIGHBORS_IN_NOISE = 3, 8
-# Of the data: 0.6 on six dimensions of 2000 points, where surfaces are five times as exact as
-# planes, 0.74 on eight of 1500, where planes are twice as exact.
-_WIDEST = 0.65
 
 
 @dataclass(frozen=True)
@@ -80,6 +63,11 @@ class Texture:
     def is_sheet(self) -> bool:
         """Whether tangent planes explain the data, apart from noise."""
         return self.explained >= _EXPLAINED
+
+    @property
+    def without_noise(self) -> Texture:
+        """What data are that looked noisy and are not."""
+        return replace(self, kind="smooth" if self.explained >= _WELL_EXPLAINED else "rough")
 
 
 def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
@@ -119,24 +107,17 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     n_points, n_features = points.shape
     if n_features == dim:
         return Texture("flat", 1.0)
-    nodes = sample(points, _SAMPLE)
+    nodes = sample(points, SAMPLE)
 
     def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> Frames:
-        return estimate_frames(
-            points,
-            graph,
-            n_neighbors,
-            dim + more,
-            tangent=tangent,
-            nodes=nodes,
-            must_span=False,
-            n_jobs=n_jobs,
+        return frames_at(
+            nodes, points, graph, n_neighbors, dim + more, tangent=tangent, n_jobs=n_jobs
         )
 
     n_near = plane_neighbors(dim, n_points)
     few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
     planes = look(n_near)
-    explained = _median_explained(points, graph, planes, nodes)
+    explained = median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
     is_bent = planes.residual >= _FLAT * widths
     if is_bent.mean() < _MUCH:
@@ -153,7 +134,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     is_thin = thin < max(_THIN, _THINNER * thick)
     # Noise in many directions is thick at any width, but its share falls as the width grows.
     if not is_thin and explained < _WELL_EXPLAINED:
-        widest = _IN_STRONG_NOISE * n_coefficients(dim)
+        widest = IN_STRONG_NOISE * n_coefficients(dim)
         if widest < n_points:
             is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
     # Creases are no noise, which is the same everywhere: between them planes explain everything.
@@ -164,87 +145,11 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     # Off the surface in all directions, or in one direction, but off the plane.
     off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
     is_strong = min(np.median(off) * np.sqrt(many + 1), thin) >= _STRONG
-    has_room = _LEAST_NEIGHBORHOODS * _IN_STRONG_NOISE * n_coefficients(dim) <= n_points
+    has_room = _LEAST_NEIGHBORHOODS * IN_STRONG_NOISE * n_coefficients(dim) <= n_points
     return Texture("very noisy" if is_strong and has_room else "noisy", explained)
 
 
-def without_noise(texture: Texture) -> Texture:
-    """Return what data are that looked noisy and are not."""
-    return replace(texture, kind="smooth" if texture.explained >= _WELL_EXPLAINED else "rough")
-
-
-def was_noise(geometry: Geometry) -> bool:
-    """Tell whether it was noise that denoising took away.
-
-    Then the points have moved by a small part of their extent, and transport along what is left is
-    coherent.
-    """
-    moved, extent = (
-        np.square(offsets, dtype=np.float64).sum()
-        for offsets in (
-            geometry.surface - geometry.points,
-            geometry.points - geometry.points.mean(axis=0),
-        )
-    )
-    transport = geometry.transport
-    is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
-    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
-
-
-def with_dimension(
-    settings: Settings, points: FloatArray, graph: Graph, *, n_jobs: int | None = None
-) -> Settings:
-    """Take the least number of dimensions, up to that in ``settings``, that holds the edges.
-
-    A curve that is unfolded in two dimensions winds up, because the plane around a point follows
-    its curvature.
-    """
-    nodes, dim = sample(points, _SAMPLE), settings.intrinsic_dim
-    for fewer in range(1, dim):
-        n_near = plane_neighbors(fewer, len(points))
-        frames = estimate_frames(
-            points, graph, n_near, fewer, nodes=nodes, must_span=False, n_jobs=n_jobs
-        )
-        if _median_explained(points, graph, frames, nodes) >= _ALONG:
-            return _with_fewer(settings, fewer)
-    return settings
-
-
-def without_thin_ones(
-    settings: Settings, points: FloatArray, graph: Graph, *, n_jobs: int | None = None
-) -> Settings:
-    """Leave out the dimensions of noisy data in which they are no wider than their noise.
-
-    Of a narrow strip with noise as large as its width, large neighbourhoods are long, and as thick
-    as they are wide. A tangent plane would turn about the strip at random.
-    """
-    dim = settings.intrinsic_dim
-    widest = _IN_STRONG_NOISE * n_coefficients(dim)
-    if dim == 1 or widest >= len(points) or points.shape[1] == dim:
-        return settings
-    frames = estimate_frames(
-        points,
-        graph,
-        widest,
-        dim + 1,
-        nodes=sample(points, _SAMPLE),
-        must_span=False,
-        n_jobs=n_jobs,
-    )
-    widths = np.maximum(frames.singular_values, np.finfo(float).tiny)
-    *drops, last = np.median(widths[:, 1:] / widths[:, :-1], axis=0)
-    sharpest = int(np.argmin(drops))
-    if last <= _AS_THICK or drops[sharpest] >= _NARROW:
-        return settings
-    return _with_fewer(settings, sharpest + 1)
-
-
-def _with_fewer(settings: Settings, fewer: int) -> Settings:
-    n_wide = settings.n_wide * fewer // settings.intrinsic_dim
-    return replace(settings, intrinsic_dim=fewer, n_wide=n_wide)
-
-
-def _median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
+def median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
     """Measure the share of the edges at ``nodes`` that lies in their frames."""
     shares = []
     for place, node in enumerate(nodes):
@@ -267,66 +172,3 @@ def _thickness(frames: Frames) -> float:
     """Compare the last of the directions with the one before it."""
     values = frames.singular_values
     return float(np.median(values[:, -1] / np.maximum(values[:, -2], np.finfo(float).tiny)))
-
-
-def is_open(settings: Settings) -> bool:
-    """Tell whether anything is left to the data."""
-    is_auto = settings.step == "auto" or settings.tangent == "auto" or settings.denoise < 0
-    return is_auto or settings.n_wide > 0
-
-
-def settle(settings: Settings, texture: Texture | None, n_points: int) -> Settings:
-    """Fill in what is left to the data.
-
-    ======  =====================================  =========  =====  =======
-    data    edges                                  tangent    step   denoise
-    ======  =====================================  =========  =====  =======
-    flat    ``n_neighbors``                        pca        chord  0
-    smooth  12 d among neighbours of neighbours    quadratic  arc    0
-    noisy   12 d among neighbours of neighbours    robust     arc    3
-    rough   ``n_neighbors``                        pca        chord  0
-    ======  =====================================  =========  =====  =======
-
-    Parameters
-    ----------
-    settings : Settings
-        As they were checked.
-    texture : Texture or None
-        What the data are like. Where they are very noisy, more neighbours take part in denoising.
-    n_points : int
-        The number of points.
-    """
-    kind = None if texture is None else texture.kind
-    dim = settings.intrinsic_dim
-    share = _IN_STRONG_NOISE if kind == "very noisy" else _DENOISE_NEIGHBORS
-    n_denoise = share * n_coefficients(dim)
-    is_noisy = texture is not None and texture.is_noisy
-    is_curved = kind == "smooth" or is_noisy
-    tangent, step, denoise = settings.tangent, settings.step, settings.denoise
-    n_near = settings.tangent_neighbors
-    if tangent == "auto":
-        tangent = "robust" if is_noisy else "quadratic" if is_curved else "pca"
-        # Too few for a surface, or too wide: of many dimensions any neighbourhood is.
-        width = (_NEIGHBORS * n_coefficients(dim) / n_points) ** (1 / dim)
-        if 0 < n_near < 2 * n_coefficients(dim) - 1 or width > _WIDEST:
-            tangent = "pca"
-    if step == "auto":
-        step = "arc" if is_curved else "chord"
-    if denoise < 0:
-        denoise = _DENOISE_ROUNDS if is_noisy else 0
-    if n_near == 0:
-        n_near = plane_neighbors(dim, n_points)
-        if tangent in SURFACES:
-            share = _NEIGHBORS_IN_NOISE if is_noisy else _NEIGHBORS
-            n_near = max(share * n_coefficients(dim), n_near)
-        n_near = min(n_near, n_points - 1)
-    return replace(
-        settings,
-        denoise_neighbors=min(n_denoise, n_points - 1),
-        tangent=tangent,
-        step=step,
-        denoise=denoise,
-        # Long edges pay only where they are taken for arcs.
-        n_wide=settings.n_wide if is_curved and step == "arc" else 0,
-        tangent_neighbors=n_near,
-    )

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import measure_graph
+from ptunfold.geometry.graph import measure_graph, without_bridges
 from ptunfold.geometry.neighborhoods import find_members
-from ptunfold.threads import cut, run_blocks
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
@@ -25,9 +27,8 @@ def widen_graph(
     frames: Frames,
     n_neighbors: int,
     *,
-    bridged: Graph | None = None,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> Graph:
     """Join points with neighbours of their neighbours.
 
@@ -42,16 +43,14 @@ def widen_graph(
     points : (n_points, n_features)
         The points.
     graph : Graph
-        The proximity graph.
+        The proximity graph; its bridges lead to no other edges.
     frames : Frames
         The tangent frames.
     n_neighbors : int
         How many neighbours each point is to have, where so many can be reached.
-    bridged : Graph, optional
-        ``graph`` with more edges, which are kept and lead to no others.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
-    progress : bool
+    verbose : bool
         Show a progress bar.
 
     Returns
@@ -72,10 +71,8 @@ def widen_graph(
     points = as_points(points)
     graph = check_graph(graph, len(points))
     frames = check_frames(frames, points.shape, graph)
-    if bridged is not None:
-        bridged = check_graph(bridged, len(points), "bridged")
     check_count("n_neighbors", n_neighbors)
-    places = distinct_places(points)
+    places, within = distinct_places(points), without_bridges(graph)
     firsts = np.flatnonzero(places == np.arange(len(points)))
     n_candidates = min(_CANDIDATES * n_neighbors, len(points) - 1)
     heads = np.empty((len(points), min(n_neighbors, n_candidates)), dtype=np.int32)
@@ -84,7 +81,7 @@ def widen_graph(
 
     def handle(block: slice) -> None:
         nodes = firsts[block]
-        members, _ = find_members(graph, places, nodes, n_candidates)
+        members, _ = find_members(within, places, nodes, n_candidates)
         apart = np.empty((len(nodes), n_candidates))
         for some in cut(len(nodes), n_together):
             offsets = points[members[some, 1:]] - points[nodes[some], None]
@@ -98,18 +95,17 @@ def widen_graph(
     run_blocks(
         handle,
         cut(len(firsts), max(512, len(firsts) // 64)),
-        n_jobs=n_jobs,
-        description="edges",
-        unit="points",
-        progress=progress,
+        Run(n_jobs, verbose),
+        "edges",
+        "points",
     )
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = _pattern(indptr, heads[is_new])
-    kept = graph if bridged is None else bridged
-    old = _pattern(kept.indptr, kept.indices)
+    old = _pattern(graph.indptr, graph.indices)
     new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
     new = _along(points, new, frames, n_jobs)
-    return measure_graph(points, new + new.T + old, n_jobs)
+    wide = measure_graph(points, new + new.T + old, n_jobs)
+    return replace(wide, bridges=graph.bridges)
 
 
 def _along(
@@ -124,7 +120,7 @@ def _along(
         shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
-    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), n_jobs=n_jobs)
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
     pattern.data = is_kept.astype(np.int8)
     pattern.eliminate_zeros()
     return pattern

@@ -15,7 +15,7 @@ from safetensors.numpy import save_file
 
 from ptunfold.io.files import whole_file
 from ptunfold.memory import free_bytes, in_words
-from ptunfold.types import Connection, Frames, Geometry, Graph
+from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph
 from ptunfold.validation import (
     check_coordinates,
     check_count,
@@ -43,6 +43,7 @@ _PARTS = (
     "shortcuts",
 )
 _MAY_LACK = (
+    "graph.bridges",
     "frames.lift",
     "frames.is_one_sided",
     "connection.lengths",
@@ -78,6 +79,42 @@ def write_arrays(path: str | Path, arrays: Arrays, header: dict[str, Any]) -> No
             save_file(arrays, name, metadata=about)
         except SafetensorError as error:  # no OSError, though the disk may be full
             raise OSError(str(error)) from error
+
+
+def write_model(
+    path: str | Path, geometry: Geometry, given: FloatArray | None, model: dict[str, Any]
+) -> None:
+    """Write a fitted model.
+
+    Parameters
+    ----------
+    path : str or path
+        The file; one that is there is replaced.
+    geometry : Geometry
+        Graph, frames and connection.
+    given : (n_points, n_features) or None
+        The points as they were given, where the geometry has them in fewer coordinates.
+    model : dict
+        "parameters", "engines" that are known, what `SAVED` names, "texture", "n_features" and
+        "feature_names", a list or None.
+    """
+    arrays = geometry_to_arrays(geometry)
+    for name in SAVED:
+        arrays[f"model.{name}"] = model[name]
+    if given is not None:
+        arrays["model._points"] = given
+    parameters = {name: _as_json(value) for name, value in model["parameters"].items()}
+    check_parameters(parameters, parameters, model["engines"])
+    header = {name: model[name] for name in ("texture", "n_features", "feature_names")}
+    write_arrays(path, arrays, {"parameters": parameters, **header})
+
+
+def _as_json(value: Any) -> Any:
+    """Write a parameter in words and numbers; random numbers have done their work."""
+    if isinstance(value, np.random.RandomState):
+        return None
+    # Numbers of NumPy, ranges, columns of tables.
+    return value if value is None or isinstance(value, str) else np.asarray(value).tolist()
 
 
 def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
@@ -196,7 +233,7 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
         "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape),
         "landmarks_": check_indices(arrays["model.landmarks_"], "model.landmarks_", n_points),
         "component_labels_": labels,
-        "shortcuts_": geometry.given_shortcuts,
+        "shortcuts_": geometry.input_shortcuts,
     }
     for name in ("component_labels_", "shortcuts_"):
         if not np.array_equal(arrays[f"model.{name}"], found[name]):
@@ -205,8 +242,8 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
         **found,
         "texture_": geometry.texture,
         "n_features_in_": n_features,
-        "_geometry": geometry,
-        "_points": given,
+        "geometry": geometry,
+        "given": given,
     }
 
 
@@ -242,6 +279,8 @@ def geometry_to_arrays(geometry: Geometry) -> Arrays:
     for name in ("lift", "is_one_sided"):
         if getattr(geometry.frames, name) is not None:
             arrays[f"frames.{name}"] = getattr(geometry.frames, name)
+    if geometry.graph.bridges is not None:
+        arrays["graph.bridges"] = geometry.graph.bridges
     if geometry.surface is not geometry.points:
         arrays["surface"] = geometry.surface
     if geometry.order is not None:
@@ -256,8 +295,8 @@ def arrays_to_geometry(arrays: Arrays, texture: str | None) -> Geometry:
         raise ValueError(f"it has no {missing[0]}")
     if unknown := sorted(set(arrays) - names):
         raise ValueError(f"it has {unknown[0]!r:.80}, which is not known")
-    graph = Graph(*(arrays[f"graph.{name}"] for name in ("indptr", "indices", "lengths")))
-    graph = check_graph(graph)
+    indptr, indices, lengths = (arrays[name] for name in _PARTS[:3])
+    graph = check_graph(Graph(indptr, indices, lengths, arrays.get("graph.bridges")))
     frames = Frames(
         arrays["frames.vectors"],
         arrays["frames.singular_values"],

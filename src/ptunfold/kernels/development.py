@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
-from ptunfold.kernels.paths import forget_tree, grow_whole_tree, new_tree
+from ptunfold.kernels.trees import forget_tree, grow_whole_tree, new_tree
 
 
 @compiled()

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 from sklearn.manifold import Isomap, LocallyLinearEmbedding
 
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.estimator import PTU
 from ptunfold.geodesics.distances import graph_distances
 from ptunfold.geometry.graph import build_graph

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from ptunfold.datasets import swiss_roll
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import run_ptu
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections import SECTIONS, Extent
 
 _STYLE = """

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.embedding.alignment import aligned
-from ptunfold.embedding.landmarks import landmark_mds
+from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.explorer.columns import as_column
 from ptunfold.explorer.palette import GAP, KINDS
 from ptunfold.threads import single_threaded_blas

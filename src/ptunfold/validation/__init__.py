@@ -1,6 +1,5 @@
 """Every check on what a user passes; each message says what was found and what to do."""
 
-from ptunfold.validation.arrays import check_squares
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
 from ptunfold.validation.parameters import check_parameters
 from ptunfold.validation.points import (
@@ -23,9 +22,10 @@ from ptunfold.validation.records import (
 from ptunfold.validation.settings import (
     check_landmarks,
     check_n_components,
-    check_settings,
+    check_options,
     check_tangent_sizes,
 )
+from ptunfold.validation.shapes import check_squares
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
@@ -44,6 +44,7 @@ from ptunfold.validation.values import (
     check_is_fitted,
     check_n_jobs,
     check_sources,
+    check_verbose,
     n_coefficients,
     plane_neighbors,
 )
@@ -78,14 +79,15 @@ __all__ = [
     "check_n_jobs",
     "check_new_points",
     "check_numbers",
+    "check_options",
     "check_parameters",
     "check_places",
     "check_points",
     "check_same_size",
-    "check_settings",
     "check_sources",
     "check_squares",
     "check_tangent_sizes",
+    "check_verbose",
     "n_coefficients",
     "plane_neighbors",
     "refuse_mask",

@@ -28,8 +28,6 @@ _CHOICES = {
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
-    "resume": (True, False),
-    "progress": (True, False),
 }
 # Numbers, or what else stands for one.
 _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
@@ -42,6 +40,7 @@ _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
     "coherence": (Real, ("auto",)),
     "landmarks": (Real, (None, "auto")),
     "random_state": (Integral, (None,)),
+    "verbose": (Integral, (True, False)),
 }
 
 
@@ -68,8 +67,6 @@ def _is_known(name: str, value: Any, engines: tuple[str, ...]) -> bool:
     if name == "n_jobs":
         check_n_jobs(value)
         return True
-    if name == "store":
-        return value is None or isinstance(value, str)
     if name == "landmarks" and isinstance(value, list):
         return all(isinstance(one, Integral) for one in value)
     if name in _NUMBERS:

@@ -22,7 +22,7 @@ from ptunfold.types import (
     IntArray,
     kernel_ready,
 )
-from ptunfold.validation.arrays import (
+from ptunfold.validation.shapes import (
     LARGEST,
     LEAST,
     check_orthonormal,
@@ -68,6 +68,7 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
         kernel_ready(starts, np.int64),
         kernel_ready(heads, np.int32),
         check_lengths(graph.lengths, f"{name}.lengths", n_edges),
+        _check_bridges(graph.bridges, n_points, f"{name}.bridges"),
     )
     graph = _same_or(graph, ready)
     # Edges sorted by (tail, head) are those sorted by (head, tail) if each has its reverse.
@@ -86,7 +87,19 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
         )
     if (tails == graph.indices).any():
         raise ValueError(f"{name} has edges from a point to itself; leave them out")
+    if graph.bridges is not None:
+        is_edge = np.isin(graph.bridges @ [n_points, 1], tails * np.int64(n_points) + graph.indices)
+        if not is_edge.all():
+            raise ValueError(f"{name}.bridges are not all among its edges; leave out the others")
     return graph
+
+
+def _check_bridges(bridges: Any, n_points: int, name: str) -> IntArray | None:
+    if bridges is None:
+        return None
+    found = kernel_ready(look_at(bridges, name, "i", (None, 2)), np.int64)
+    check_range(found, n_points, name)
+    return found
 
 
 def check_lengths(lengths: Any, name: str, n_edges: int | None = None) -> FloatArray:

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.types import FloatArray, Graph, LandmarkPlan, Settings
+from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options
 from ptunfold.validation.graphs import (
     check_graph_matrix,
     check_graph_settings,
@@ -32,14 +32,8 @@ from ptunfold.validation.values import (
     n_coefficients,
 )
 
-# Neighbours for each dimension, from among neighbours of neighbours. Measured on sheets: the error
-# falls with them, the time of a fit grows by a third. With many points the memory matters more.
-_WIDE = 12
-_MOST_WIDE = 200_000
-_NEIGHBORS = 10
 
-
-def check_settings(
+def check_options(
     points: FloatArray,
     *,
     n_components: int | None = None,
@@ -57,12 +51,12 @@ def check_settings(
     disconnected: str,
     search: str,
     n_jobs: int | None,
-) -> Settings:
+) -> Options:
     """Check everything that can be checked before the work starts.
 
     Parameters are those of :class:`ptunfold.PTU`; ``graph`` may also be a sparse matrix, and
-    ``n_components`` is None where no embedding is wanted. What is "auto" in them is left open for
-    :func:`ptunfold.geometry.texture.settle`, or filled in where it does not depend on the data.
+    ``n_components`` is None where no embedding is wanted. What is "auto" in them becomes None, for
+    :func:`ptunfold.geometry.decisions.resolve_auto` to decide.
     """
     n_points, n_features = points.shape
     check_choice("step", step, ("auto", *STEPS))
@@ -92,37 +86,33 @@ def check_settings(
     if is_count and denoise:
         _check_surface("points", n_points - 1, intrinsic_dim)
     check_tangent_sizes(intrinsic_dim, n_tangent, n_points, n_features)
-    n_wide, may_thin = 0, False
-    if _is_auto(n_neighbors):
-        n_neighbors = min(_NEIGHBORS, n_points - 1)
-        may_thin = _is_kind(graph, "knn")
-        if _is_kind(graph, "knn") and radius is None and n_points <= _MOST_WIDE:
-            n_wide = _WIDE * intrinsic_dim
     if graph is None or isinstance(graph, str):
-        check_graph_settings(graph, n_neighbors, radius, n_points)
+        check_graph_settings(graph, 1 if _is_auto(n_neighbors) else n_neighbors, radius, n_points)
     elif isinstance(graph, Graph):
         graph = check_graph(graph, n_points)
     else:
         graph = check_graph_matrix(graph, n_points)
         warn_of_similarities(points, graph)
     warn_of_distances(points)
-    return Settings(
-        n_neighbors=n_neighbors,
-        radius=radius,
+    return Options(
         graph=graph,
-        intrinsic_dim=intrinsic_dim,
-        tangent_neighbors=0 if _is_auto(tangent_neighbors) else tangent_neighbors,
-        step=step,
-        disconnected=disconnected,
+        n_neighbors=_unless_auto(n_neighbors),
+        radius=radius,
         search=search,
-        tangent=tangent,
-        denoise=-1 if isinstance(denoise, str) else denoise,
+        disconnected=disconnected,
         is_pruned=prune == "shortcuts" or (prune == "auto" and _is_kind(graph, "knn")),
-        n_wide=n_wide,
-        coherence=None if isinstance(coherence, str) else float(coherence),
+        intrinsic_dim=intrinsic_dim,
         may_shrink=may_shrink,
-        may_thin=may_thin,
+        tangent_neighbors=_unless_auto(tangent_neighbors),
+        tangent=_unless_auto(tangent),
+        step=_unless_auto(step),
+        denoise=_unless_auto(denoise),
+        coherence=None if _is_auto(coherence) else float(coherence),
     )
+
+
+def _unless_auto(value: Any) -> Any:
+    return None if _is_auto(value) else value
 
 
 def _is_auto(value: Any) -> bool:

@@ -64,6 +64,12 @@ def check_flag(name: str, value: Any) -> None:
         raise ValueError(f"{name}={value!r} is neither True nor False; pass one of them")
 
 
+def check_verbose(value: Any) -> None:
+    """Check whether progress is to be shown: yes or no, or a number as scikit-learn has it."""
+    if not isinstance(value, bool | np.bool_ | Integral) or value < 0:
+        raise ValueError(f"verbose={value!r} is not known; pass True or False")
+
+
 def check_is_fitted(estimator: Any) -> None:
     """Check that there is something to answer from."""
     if not estimator.__sklearn_is_fitted__():

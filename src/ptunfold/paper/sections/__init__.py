@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 
-from ptunfold.paper.record import Section
+from ptunfold.paper.claims import Section
 from ptunfold.paper.sections.common import Extent
 from ptunfold.paper.sections.curved import bent_torus, cap, hills
 from ptunfold.paper.sections.flat import linear, torus

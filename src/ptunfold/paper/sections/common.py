@@ -10,8 +10,8 @@ from typing import Any
 from ptunfold.datasets import Dataset
 from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.classical import classical_mds
+from ptunfold.paper.claims import Section
 from ptunfold.paper.methods import PLAIN, Run
-from ptunfold.paper.record import Section
 from ptunfold.types import FloatArray
 
 SEED = 1

@@ -8,13 +8,13 @@ import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
 from ptunfold.datasets import curved_torus, spherical_cap, two_hills
-from ptunfold.distances import geodesic_distances
 from ptunfold.embedding.alignment import embedding_error
+from ptunfold.geodesic import geodesic_distances
 from ptunfold.geodesics.distances import graph_distances
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import PLAIN, distance_error, run_isomap, run_ptu
 from ptunfold.paper.pictures import canvas, side_by_side
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import RESCALED, SEED, Extent, line, percent
 from ptunfold.types import FloatArray
 

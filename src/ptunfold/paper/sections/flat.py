@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ptunfold.datasets import annulus, filled_torus
 from ptunfold.embedding.alignment import aligned
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import PLAIN, run_isomap, run_ptu
 from ptunfold.paper.pictures import canvas, error_maps, panel
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import SEED, Extent, percent, tabulate, truth_of
 
 

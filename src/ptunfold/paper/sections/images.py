@@ -8,9 +8,9 @@ import numpy as np
 
 from ptunfold.datasets import Dataset, digit_zero, faces, letter_a, light_stage
 from ptunfold.embedding.alignment import aligned, embedding_error
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import PLAIN, Run, correlation, run_isomap, run_ptu
 from ptunfold.paper.pictures import image_maps
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import SEED, Extent, percent
 from ptunfold.types import FloatArray
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ptunfold.datasets import letter_a, petals, s_uneven
 from ptunfold.embedding.alignment import embedding_error
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import run_isomap, run_landmark_isomap, run_ptu
 from ptunfold.paper.pictures import canvas, panel
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import SEED, Extent, percent
 
 

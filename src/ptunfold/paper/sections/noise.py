@@ -9,9 +9,9 @@ import numpy as np
 
 from ptunfold.datasets import swiss_roll
 from ptunfold.embedding.alignment import aligned, embedding_error
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import LOCAL, PLAIN, Run, run_isomap, run_local, run_ptu
 from ptunfold.paper.pictures import side_by_side
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import Extent, line, percent, truth_of
 from ptunfold.types import FloatArray
 

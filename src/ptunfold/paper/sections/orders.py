@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.growth import stage_exponents
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import Extent
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from ptunfold.datasets import Dataset, petals
 from ptunfold.embedding.alignment import aligned
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import LOCAL, PLAIN, run_isomap, run_local, run_ptu
 from ptunfold.paper.pictures import side_by_side
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import SEED, Extent, percent, tabulate, truth_of
 
 

@@ -6,9 +6,9 @@ import numpy as np
 
 from ptunfold.datasets import s_uneven, s_with_hole
 from ptunfold.embedding.alignment import aligned, embedding_error
+from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import PLAIN, run_isomap, run_ptu
 from ptunfold.paper.pictures import error_maps, side_by_side
-from ptunfold.paper.record import Claim, Section
 from ptunfold.paper.sections.common import RESCALED, SEED, Extent, line, percent, tabulate, truth_of
 
 

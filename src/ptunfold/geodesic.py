@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
+from ptunfold.geodesics.paths import unfold_path
 from ptunfold.memory import with_advice
-from ptunfold.pipeline import lay_connection
+from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
-from ptunfold.types import FloatArray, Geometry, IntArray
-from ptunfold.validation import check_points, check_settings, check_sources
+from ptunfold.threads import Run
+from ptunfold.types import FloatArray, Geometry, IntArray, Path
+from ptunfold.validation import check_index, check_options, check_points, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
@@ -33,7 +36,7 @@ def geodesic_distances(
     disconnected: str = "bridge",
     search: str = "auto",
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate geodesic distances by parallel transport, without an embedding.
 
@@ -51,7 +54,7 @@ def geodesic_distances(
     n_jobs : int, optional
         Number of threads: None for every core, unless joblib's context or a parent worker says
         otherwise.
-    progress : bool
+    verbose : bool
         Show a progress bar for each long stage.
 
     Returns
@@ -73,7 +76,7 @@ def geodesic_distances(
     3.142
     """
     points = check_points(X)
-    settings = check_settings(
+    options = check_options(
         points,
         n_neighbors=n_neighbors,
         radius=radius,
@@ -94,12 +97,11 @@ def geodesic_distances(
     if sources is not None:
         sources = check_sources(sources, len(points))
         n_rows = len(sources)
-    beside = bytes_of_geometry(points, settings, n_jobs)
+    beside = bytes_of_geometry(points, options, n_jobs)
     check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
-    geometry = lay_connection(
-        points, settings, is_ordered=sources is not None, n_jobs=n_jobs, progress=progress
-    )
-    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, progress=progress)
+    run = Run(n_jobs, verbose)
+    geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
+    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, verbose=verbose)
 
 
 def distances_of(
@@ -108,7 +110,7 @@ def distances_of(
     dtype: DTypeLike,
     *,
     n_jobs: int | None = None,
-    progress: bool = False,
+    verbose: bool = False,
 ) -> FloatArray:
     """Estimate distances from the caller's ``sources`` to all of his points, in his order.
 
@@ -118,7 +120,7 @@ def distances_of(
         Graph, frames and connection.
     sources : (n_sources,) int, optional
         The points to start from; all by default.
-    dtype, n_jobs, progress
+    dtype, n_jobs, verbose
         As in :func:`ptunfold.transport_distances`.
 
     Returns
@@ -132,7 +134,7 @@ def distances_of(
     check_room_for_rows(n_arrays * n_rows, n_points, np.dtype(dtype).itemsize)
     inner = sources if sources is None else geometry.place[sources]
     distances = transport_distances(
-        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, progress=progress
+        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, verbose=verbose
     )
     left_out = geometry.labels == -1
     if left_out.any():
@@ -144,3 +146,11 @@ def distances_of(
         if inner is None:
             distances = distances[geometry.place]
     return distances
+
+
+def path_of(geometry: Geometry, start: int, end: int) -> Path:
+    """Unfold the shortest path between two of the caller's points, in his numbers."""
+    start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
+    inner = geometry.place[start], geometry.place[end]
+    path = unfold_path(geometry.connection, *inner, names=geometry.order)
+    return replace(path, nodes=geometry.to_input(path.nodes))

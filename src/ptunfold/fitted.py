@@ -1,0 +1,80 @@
+"""What a fit leaves behind, and what is made of it when it is asked for."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from functools import cached_property
+from threading import Lock
+from typing import Any
+
+import numpy as np
+
+from ptunfold.embedding.extension import Extension
+from ptunfold.geometry.order import in_given_order
+from ptunfold.geometry.orientation import orient
+from ptunfold.types import FloatArray, Geometry, Orientation
+
+_making = Lock()
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """A fit, in the order that it was made in.
+
+    Attributes
+    ----------
+    geometry : Geometry
+        Graph, frames and connection.
+    embedding : (n_points, n_components)
+        In the caller's order.
+    given : (n_points, n_features) or None
+        The points as they were given, where the geometry has them in fewer coordinates.
+    """
+
+    geometry: Geometry
+    embedding: FloatArray
+    given: FloatArray | None
+
+    def __getstate__(self) -> dict[str, Any]:
+        # What was made is made again.
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @property
+    def points(self) -> FloatArray:
+        """The points with all the features that they were given, in any order."""
+        return self.geometry.points if self.given is None else self.given
+
+    @cached_property
+    def as_given(self) -> Geometry:
+        """The geometry in the caller's order."""
+        return in_given_order(self.geometry)
+
+    @cached_property
+    def orientation(self) -> Orientation:
+        """Whether the sheet has two sides."""
+        return orient(self.as_given.graph, self.as_given.frames)[1]
+
+    def extension(self, n_jobs: int | None) -> Extension:
+        """Return what places new points; made once, for all threads."""
+        with _making:
+            if "_extension" not in self.__dict__:
+                order = self.geometry.to_input(np.arange(len(self.embedding)))
+                given = None if self.given is None else self.given[order]
+                made = Extension(self.geometry, self.embedding[order], given, n_jobs)
+                self.__dict__["_extension"] = made
+        extension: Extension = self.__dict__["_extension"]
+        return extension
+
+
+def summary(model: Any) -> str:
+    """Say in a line what was fitted."""
+    n_points, n_components = model.embedding_.shape
+    said = [
+        f"{n_points:,} points of {model.n_features_in_:,} features in {n_components} dimensions",
+        "" if model.texture_ is None else f"texture {model.texture_}",
+        f"{model._fitted.geometry.graph.n_edges // 2:,} edges",
+        f"{len(model.landmarks_):,} landmarks" if len(model.landmarks_) else "",
+        f"{len(model.shortcuts_):,} shortcuts" if len(model.shortcuts_) else "",
+        "eigenvalues " + ", ".join(f"{x:.4g}" for x in model.eigenvalues_.flat[:6]),
+    ]
+    return "; ".join(filter(None, said))

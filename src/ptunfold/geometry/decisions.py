@@ -1,0 +1,201 @@
+"""What is left to the data, decided in one place."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ptunfold.geometry.frames import frames_at
+from ptunfold.geometry.order import sample
+from ptunfold.geometry.texture import IN_STRONG_NOISE, SAMPLE, Texture, median_explained, texture_of
+from ptunfold.threads import Run
+from ptunfold.types import FloatArray, Geometry, Graph, Options, Settings
+from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
+
+_NEIGHBORS = 10
+# Neighbours for each dimension, from among neighbours of neighbours. Measured on sheets: the error
+# falls with them, the time of a fit grows by a third. With many points the memory matters more.
+_WIDE, _MOST_WIDE = 12, 200_000
+_DENOISE_ROUNDS = 3
+# For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
+_DENOISE_NEIGHBORS = 8
+# For each coefficient of a surface. Measured: on thin samples fewer are better.
+_TANGENT_NEIGHBORS, _IN_NOISE = 3, 8
+# Of the data: 0.6 on six dimensions of 2000 points, where surfaces are five times as exact as
+# planes, 0.74 on eight of 1500, where planes are twice as exact.
+_WIDEST = 0.65
+# So much of the edges along lines: a curve, of which planes would follow the curvature.
+_ALONG = 0.9
+# Of one direction of a large neighbourhood to the one before it: strips with noise as large as
+# their width have 0.84 and more for the first one off the plane, 0.15 to 0.6 for the last one in
+# it; sheets with any noise up to 0.6 for the former, 0.7 and more for the latter.
+_AS_THICK, _NARROW = 0.8, 0.65
+# What transport has to be after denoising, if it was noise, and how far points may have moved, as
+# part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
+_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
+
+
+def has_auto(options: Options, n_points: int) -> bool:
+    """Tell whether the texture of the data decides about anything."""
+    is_open = None in (options.step, options.tangent, options.denoise)
+    return is_open or _may_widen(options, n_points)
+
+
+def may_thin(options: Options) -> bool:
+    """Tell whether fewer neighbours may be taken, if lengths along that graph fit better."""
+    return options.n_neighbors is None and isinstance(options.graph, str) and options.graph == "knn"
+
+
+def _may_widen(options: Options, n_points: int) -> bool:
+    return may_thin(options) and options.radius is None and n_points <= _MOST_WIDE
+
+
+def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Settings:
+    """Decide all that is left to the data, by what they are like.
+
+    ======  =====================================  =========  =====  =======
+    data    edges                                  tangent    step   denoise
+    ======  =====================================  =========  =====  =======
+    flat    10 neighbours                          pca        chord  0
+    smooth  12 d among neighbours of neighbours    quadratic  arc    0
+    noisy   12 d among neighbours of neighbours    robust     arc    3
+    rough   10 neighbours                          pca        chord  0
+    ======  =====================================  =========  =====  =======
+
+    Parameters
+    ----------
+    options : Options
+        What was asked for.
+    texture : Texture or None
+        What the data are like, if that is known. Where they are very noisy, more neighbours take
+        part in denoising.
+    n_points : int
+        The number of points.
+    """
+    kind = None if texture is None else texture.kind
+    dim, n_near, tangent = options.intrinsic_dim, options.tangent_neighbors, options.tangent
+    is_noisy = texture is not None and texture.is_noisy
+    is_curved = kind == "smooth" or is_noisy
+    step = options.step or ("arc" if is_curved else "chord")
+    if tangent is None:
+        tangent = "robust" if is_noisy else "quadratic" if is_curved else "pca"
+        # Too few for a surface, or too wide: of many dimensions any neighbourhood is.
+        width = (_TANGENT_NEIGHBORS * n_coefficients(dim) / n_points) ** (1 / dim)
+        has_few = n_near is not None and n_near < 2 * n_coefficients(dim) - 1
+        if has_few or width > _WIDEST:
+            tangent = "pca"
+    if n_near is None:
+        n_near = plane_neighbors(dim, n_points)
+        if tangent in SURFACES:
+            share = _IN_NOISE if is_noisy else _TANGENT_NEIGHBORS
+            n_near = max(share * n_coefficients(dim), n_near)
+        n_near = min(n_near, n_points - 1)
+    share = IN_STRONG_NOISE if kind == "very noisy" else _DENOISE_NEIGHBORS
+    # Long edges pay only where they are taken for arcs.
+    is_wide = _may_widen(options, n_points) and is_curved and step == "arc"
+    return Settings(
+        graph=options.graph,
+        n_neighbors=options.n_neighbors or min(_NEIGHBORS, n_points - 1),
+        radius=options.radius,
+        search=options.search,
+        disconnected=options.disconnected,
+        is_pruned=options.is_pruned,
+        n_wide=_WIDE * dim * is_wide,
+        intrinsic_dim=dim,
+        tangent_neighbors=n_near,
+        tangent=tangent,
+        step=step,
+        denoise=_DENOISE_ROUNDS * is_noisy if options.denoise is None else options.denoise,
+        denoise_neighbors=min(share * n_coefficients(dim), n_points - 1),
+        coherence=options.coherence,
+    )
+
+
+def look_at(
+    points: FloatArray, graph: Graph, options: Options, run: Run
+) -> tuple[Options, Texture | None]:
+    """Find out what the data are like, and of how many dimensions, if either is asked for.
+
+    Parameters
+    ----------
+    points : (n_points, n_features)
+        The points.
+    graph : Graph
+        The proximity graph, without shortcuts.
+    options : Options
+        What was asked for.
+    run : Run
+        Threads and progress bars.
+
+    Returns
+    -------
+    options : Options
+        With fewer dimensions, if that is allowed and they are enough.
+    texture : Texture or None
+        What the data are like, if anything depends on it.
+    """
+    if options.may_shrink:
+        options = with_dimension(options, points, graph, run)
+    if not has_auto(options, len(points)):
+        return options, None
+    texture = texture_of(points, graph, options.intrinsic_dim, n_jobs=run.n_jobs)
+    if options.may_shrink and texture.is_noisy:
+        narrower = without_thin_ones(options, points, graph, run)
+        if narrower is not options:
+            options = narrower
+            texture = texture_of(points, graph, options.intrinsic_dim, n_jobs=run.n_jobs)
+    return options, texture
+
+
+def with_dimension(options: Options, points: FloatArray, graph: Graph, run: Run) -> Options:
+    """Take the least number of dimensions, up to that in ``options``, that holds the edges.
+
+    A curve that is unfolded in two dimensions winds up, because the plane around a point follows
+    its curvature.
+    """
+    nodes = sample(points, SAMPLE)
+    for fewer in range(1, options.intrinsic_dim):
+        n_near = plane_neighbors(fewer, len(points))
+        frames = frames_at(nodes, points, graph, n_near, fewer, n_jobs=run.n_jobs)
+        if median_explained(points, graph, frames, nodes) >= _ALONG:
+            return replace(options, intrinsic_dim=fewer)
+    return options
+
+
+def without_thin_ones(options: Options, points: FloatArray, graph: Graph, run: Run) -> Options:
+    """Leave out the dimensions of noisy data in which they are no wider than their noise.
+
+    Of a narrow strip with noise as large as its width, large neighbourhoods are long, and as thick
+    as they are wide. A tangent plane would turn about the strip at random.
+    """
+    dim = options.intrinsic_dim
+    widest = IN_STRONG_NOISE * n_coefficients(dim)
+    if dim == 1 or widest >= len(points) or points.shape[1] == dim:
+        return options
+    nodes = sample(points, SAMPLE)
+    frames = frames_at(nodes, points, graph, widest, dim + 1, n_jobs=run.n_jobs)
+    widths = np.maximum(frames.singular_values, np.finfo(float).tiny)
+    *drops, last = np.median(widths[:, 1:] / widths[:, :-1], axis=0)
+    sharpest = int(np.argmin(drops))
+    if last <= _AS_THICK or drops[sharpest] >= _NARROW:
+        return options
+    return replace(options, intrinsic_dim=sharpest + 1)
+
+
+def was_noise(geometry: Geometry) -> bool:
+    """Tell whether it was noise that denoising took away.
+
+    Then the points have moved by a small part of their extent, and transport along what is left is
+    coherent.
+    """
+    moved, extent = (
+        np.square(offsets, dtype=np.float64).sum()
+        for offsets in (
+            geometry.surface - geometry.points,
+            geometry.points - geometry.points.mean(axis=0),
+        )
+    )
+    transport = geometry.transport
+    is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
+    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)

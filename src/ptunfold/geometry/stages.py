@@ -1,0 +1,211 @@
+"""The steps of the pipeline that are more than one function of geometry, as settings want them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+
+from ptunfold.geometry.coherence import with_coherence
+from ptunfold.geometry.connection import connect_frames, leading_axes
+from ptunfold.geometry.creases import take_one_side
+from ptunfold.geometry.frames import fit_frames
+from ptunfold.geometry.graph import (
+    build_graph,
+    graph_from_matrix,
+    has_edges,
+    subgraph,
+    with_edges,
+    without_bridges,
+    without_edges,
+)
+from ptunfold.geometry.isotropic import leading_coordinates
+from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
+from ptunfold.geometry.shortcuts import find_jumps, find_shortcuts, keep_to_sheet, short_ones
+from ptunfold.geometry.span import span_coordinates
+from ptunfold.geometry.texture import Texture
+from ptunfold.geometry.widening import widen_graph
+from ptunfold.threads import Run
+from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Options, Settings
+
+
+@dataclass(frozen=True, eq=False)
+class Pruned:
+    """A proximity graph and the edges that do not belong to it.
+
+    Attributes
+    ----------
+    graph : Graph
+        Without them, or with them if they are only to be told of.
+    shortcuts : (n_shortcuts, 2) int
+        Edges that jump.
+    """
+
+    graph: Graph
+    shortcuts: IntArray
+
+    def among(self, is_kept: Any) -> Pruned:
+        """Leave out points, of which ``is_kept`` tells (n_points,)."""
+        if is_kept.all():
+            return self
+        return Pruned(
+            subgraph(self.graph, is_kept[self.graph.tails]),
+            self.shortcuts[is_kept[self.shortcuts].all(axis=1)],
+        )
+
+
+def prepare(
+    points: FloatArray, options: Options, *, is_ordered: bool
+) -> tuple[FloatArray, IntArray | None]:
+    """Leave out coordinates that hold nothing, or noise alone; put many points in order.
+
+    Returns the points, and for each the number that the caller gave it, or None.
+    """
+    if options.denoise is None:
+        points = leading_coordinates(points, options.intrinsic_dim)
+    points = span_coordinates(points)
+    if not is_ordered or len(points) <= MOST_UNORDERED:
+        return points, None
+    order = spatial_order(points)
+    return points[order], order
+
+
+def proximity_graph(
+    points: FloatArray, settings: Settings, order: IntArray | None, run: Run
+) -> Pruned:
+    """Build the graph, or take the caller's, and find its shortcuts, which are still in it."""
+    if isinstance(settings.graph, str):
+        graph = build_graph(
+            points,
+            settings.n_neighbors,
+            graph=settings.graph,
+            radius=settings.radius,
+            search=settings.search,
+            n_jobs=run.n_jobs,
+            verbose=run.verbose,
+        )
+    else:
+        graph = graph_from_matrix(settings.graph, len(points))
+        if order is not None:
+            graph = renumber_graph(graph, np.argsort(order))
+    shortcuts = find_shortcuts(graph, n_jobs=run.n_jobs, verbose=run.verbose)
+    return Pruned(graph, np.column_stack(shortcuts))
+
+
+def prune(found: Pruned, settings: Settings, texture: Texture | None) -> Pruned:
+    """Drop shortcuts; the long ones only from a sheet."""
+    if not settings.is_pruned:
+        return found
+    shortcuts = found.shortcuts
+    if texture is not None and not texture.is_sheet:
+        shortcuts = short_ones(found.graph, shortcuts)
+    return Pruned(without_edges(found.graph, *shortcuts.T), shortcuts)
+
+
+def denoise(
+    points: FloatArray,
+    pruned: Pruned,
+    settings: Settings,
+    texture: Texture | None,
+    order: IntArray | None,
+    run: Run,
+) -> tuple[FloatArray, Pruned]:
+    """Move points to the surfaces that their neighbours make, and build the graph anew."""
+    # In a robust way unless least squares were asked for.
+    tangent = "quadratic" if settings.tangent == "quadratic" else "robust"
+    for _ in range(settings.denoise):
+        points = move_to_surface(
+            points,
+            pruned.graph,
+            settings.denoise_neighbors,
+            settings.intrinsic_dim,
+            tangent=tangent,
+            run=run,
+        )
+        pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
+    return points, pruned
+
+
+def tangent_frames(
+    points: FloatArray,
+    pruned: Pruned,
+    settings: Settings,
+    texture: Texture | None,
+    order: IntArray | None,
+    device: Any,
+    run: Run,
+) -> tuple[Frames, Pruned]:
+    """Estimate frames; on smooth data one side of creases is taken, and jumps are dropped.
+
+    These leave tangent planes that are parallel, which only now are known.
+    """
+    nodes, n_near = np.arange(len(points)), settings.tangent_neighbors
+
+    def fit(graph: Graph) -> Frames:
+        return fit_frames(
+            nodes,
+            points,
+            graph,
+            n_near,
+            settings.intrinsic_dim,
+            settings.tangent,
+            run,
+            names=order,
+            device=device,
+        )
+
+    def one_sided(frames: Frames, graph: Graph) -> Frames:
+        return take_one_side(points, graph, frames, n_near, tangent=settings.tangent, run=run)
+
+    graph = pruned.graph
+    frames = fit(graph)
+    if texture is None or texture.kind != "smooth" or settings.step != "arc":
+        return frames, pruned
+    within = without_bridges(graph)
+    frames = one_sided(frames, within)
+    if not settings.is_pruned or not len(jumps := find_jumps(points, within, frames)):
+        return frames, pruned
+    graph = without_edges(graph, *jumps.T)
+    del frames  # they are as large as anything
+    frames = one_sided(fit(graph), without_bridges(graph))
+    return frames, Pruned(graph, np.concatenate((pruned.shortcuts, jumps)))
+
+
+def widen(
+    points: FloatArray, pruned: Pruned, frames: Frames, settings: Settings, run: Run
+) -> Pruned:
+    """Give points more neighbours; shortcuts that keep to the sheet after all are none."""
+    if not settings.n_wide:
+        return pruned
+    graph = widen_graph(
+        points,
+        pruned.graph,
+        frames,
+        settings.n_wide,
+        n_jobs=run.n_jobs,
+        verbose=run.verbose,
+    )
+    if not settings.is_pruned:
+        return Pruned(graph, pruned.shortcuts)
+    shortcuts = pruned.shortcuts[~has_edges(graph, *pruned.shortcuts.T)]
+    keeps = keep_to_sheet(points, frames, shortcuts)
+    return Pruned(with_edges(points, graph, shortcuts[keeps]), shortcuts[~keeps])
+
+
+def connected(
+    points: FloatArray,
+    graph: Graph,
+    frames: Frames,
+    settings: Settings,
+    texture: Texture | None,
+    device: Any,
+    run: Run,
+) -> Connection:
+    """Connect frames, with chords as a bound and, unless data are flat, coherence."""
+    connection = connect_frames(points, graph, frames, settings.step, run, device=device)
+    connection = replace(connection, points=leading_axes(points))
+    if texture is not None and texture.kind == "flat" and settings.coherence is None:
+        return connection
+    return with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)

@@ -1,0 +1,186 @@
+"""Dask arrays and data frames: places of their rows stay lazy, and are found block by block."""
+
+from __future__ import annotations
+
+import copy
+import math
+import sys
+import warnings
+from collections.abc import Callable
+from functools import partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from sklearn import get_config
+
+from ptunfold.types import Extrapolation, FloatArray
+from ptunfold.validation import check_new_points, check_places
+
+# Beside the coordinates; no column of anybody is called so.
+_INFO = ("ptunfold: distance", "ptunfold: is_outside")
+_telling = Lock()
+
+
+def is_lazy(X: Any) -> bool:
+    """Tell whether something is an array or a data frame of Dask, without loading Dask."""
+    is_of_dask = type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return is_of_dask and (hasattr(type(X), "map_blocks") or _has_partitions(X))
+
+
+def _has_partitions(X: Any) -> bool:
+    return hasattr(type(X), "map_partitions") and hasattr(type(X), "divisions")
+
+
+def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> Any:
+    """Place the rows of a Dask collection when they are computed, wherever that is.
+
+    The model goes into the graph once, or to the workers of the cluster that is there.
+
+    Parameters
+    ----------
+    model : PTU
+        Fitted.
+    X : dask array or data frame of shape (n_rows, n_columns)
+        The rows; their number need not be known.
+    method : {"transform", "inverse_transform"}
+        What is done with a block.
+    return_info : bool
+        Tell which rows are far outside the data. If not, each process that finds such rows warns
+        once; a worker of a cluster has its client show the warning.
+
+    Returns
+    -------
+    found : dask array or data frame
+        A data frame with the index and the divisions of ``X``.
+    info : Extrapolation
+        Of Dask arrays, or of series; only with ``return_info``.
+    """
+    if method == "transform":
+        _check_container(model)
+        names = [str(name) for name in model.get_feature_names_out()]
+        check = partial(check_new_points, estimator=model, around=model._fitted.points[0])
+    else:
+        names = model._input_names
+        check = partial(check_places, embedding=model.embedding_)
+    found, info = _parts_of(model, X, method, names, check, is_told=not return_info)
+    return (found, info) if return_info else found
+
+
+def _parts_of(
+    model: Any, X: Any, method: str, names: list[str], check: Callable[[Any], Any], *, is_told: bool
+) -> tuple[Any, Extrapolation]:
+    dtype, width = model.embedding_.dtype, len(names)
+    how: tuple[Any, ...]
+    if _has_partitions(X):
+        check(X._meta_nonempty.iloc[:1])
+        how = (_sent(_traveller(model, X.columns)), method, names, is_told)
+        meta = _frame(*_nothing(width, dtype), X._meta.index, names)
+        placed = X.map_partitions(_place_partition, *how, meta=meta)
+        distance, is_outside = (placed[name].rename(name.split(": ")[1]) for name in _INFO)
+        return placed[names], Extrapolation(distance, is_outside)
+    X = _in_rows(X, check)
+    how = (_sent(_traveller(model)), method, width, is_told)
+    chunks = (X.chunks[0], (width + len(_INFO),))
+    placed = X.map_blocks(_place_block, *how, chunks=chunks, meta=np.empty((0, 0)))
+    info = Extrapolation(placed[:, width], placed[:, width + 1].astype(bool))
+    return placed[:, :width].astype(dtype), info
+
+
+def _place_block(block: Any, model: Any, method: str, width: int, is_told: bool) -> Any:
+    found, info = _place(block, model, method, width, is_told)
+    # In float64, which holds the numbers of float32 as they are.
+    return np.column_stack((found, info.distance, info.is_outside))
+
+
+def _place_partition(
+    partition: Any, model: Any, method: str, names: list[str], is_told: bool
+) -> Any:
+    return _frame(*_place(partition, model, method, len(names), is_told), partition.index, names)
+
+
+def _place(
+    rows: Any, model: Any, method: str, width: int, is_told: bool
+) -> tuple[FloatArray, Extrapolation]:
+    """Place the rows of one block, in the process that has it."""
+    if not len(rows):
+        return _nothing(width, model.embedding_.dtype)
+    found, info = getattr(model, method)(rows, return_info=True)
+    if is_told and info.is_outside.any():
+        with _telling:
+            is_first, model.is_told = not model.is_told, True
+        if is_first:
+            _warn(
+                "some rows of a Dask collection lie far outside the data, where the result is an "
+                "extrapolation; return_info=True tells which"
+            )
+    return found, info
+
+
+def _nothing(width: int, dtype: Any) -> tuple[FloatArray, Extrapolation]:
+    info = Extrapolation(np.empty(0), np.empty(0, dtype=bool))
+    return np.empty((0, width), dtype), info
+
+
+def _frame(found: FloatArray, info: Extrapolation, index: Any, names: list[str]) -> Any:
+    import pandas as pd
+
+    frame = pd.DataFrame(found, index=index, columns=names)
+    return frame.assign(**{_INFO[0]: info.distance, _INFO[1]: info.is_outside})
+
+
+def _warn(message: str) -> None:
+    if "distributed" not in sys.modules:
+        warnings.warn(message, stacklevel=2)
+        return
+    from distributed import warn
+
+    warn(message)  # on a worker: to its clients too
+
+
+def _in_rows(X: Any, check: Callable[[Any], Any]) -> Any:
+    """Check an array, and return it with all columns of a row in one block."""
+    # Of what cannot be known before it is computed the blocks tell.
+    shape = [1 if math.isnan(length) else min(length, 1) for length in X.shape[:1]]
+    shape += [1 if math.isnan(length) else length for length in X.shape[1:]]
+    if not any(math.isnan(length) for length in X.shape[1:]):
+        check(np.zeros(shape, dtype=X.dtype))
+    elif X.numblocks[1] > 1:
+        raise ValueError(
+            "X has several blocks of columns, and it is not known how many columns there are; "
+            "pass X.compute_chunk_sizes()"
+        )
+    return X.rechunk({1: -1}) if X.numblocks[1] > 1 else X
+
+
+def _traveller(model: Any, columns: Any = ()) -> Any:
+    """Copy a model for blocks: these share the cores, and their columns are checked already."""
+    model = copy.copy(model)
+    model.n_jobs, model.is_told = 1, False  # in each process
+    model.__dict__.pop("feature_names_in_", None)
+    if len(columns) and all(isinstance(name, str) for name in columns):
+        model.feature_names_in_ = np.array(columns, dtype=object)
+    return model
+
+
+def _sent(model: Any) -> Any:
+    """Send a model to the workers of the cluster that Dask works with; else into its graph."""
+    import dask
+    from dask.base import get_scheduler
+
+    client = getattr(get_scheduler(), "__self__", None)
+    if client is None or client.asynchronous:
+        return dask.delayed(model, traverse=False)
+    # To all of them, so that it is not lost with one.
+    return client.scatter(model, hash=False, broadcast=True)
+
+
+def _check_container(model: Any) -> None:
+    """Refuse to put what may not fit into memory into a container of scikit-learn's choice."""
+    own = getattr(model, "_sklearn_output_config", {}).get("transform")
+    asked = get_config()["transform_output"] if own is None else own
+    if asked != "default":
+        raise ValueError(
+            f"what is made of a Dask collection is one too, but set_output asks for {asked}; pass "
+            'set_output(transform="default"), or X.compute()'
+        )
