@@ -7,7 +7,9 @@ from typing import Any, Self
 from tqdm.auto import tqdm
 
 
-def stage(description: str, total: int | None, unit: str, enabled: bool) -> Any:
+def stage(
+    description: str, total: int | None, unit: str, enabled: bool, *, n_done: int | None = None
+) -> Any:
     """Return a bar to be advanced with ``update``; a context manager.
 
     Parameters
@@ -20,10 +22,13 @@ def stage(description: str, total: int | None, unit: str, enabled: bool) -> Any:
         What is counted.
     enabled : bool
         A disabled bar prints nothing.
+    n_done : int, optional
+        How many were done before it starts, where there are so many that thousands are counted.
     """
     if not enabled:
         return _Silence()
-    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}")
+    start = {} if n_done is None else {"initial": n_done, "unit_scale": True}
+    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}", **start)
 
 
 class _Silence:

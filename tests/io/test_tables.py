@@ -6,6 +6,7 @@ import os
 import threading
 import zipfile
 from decimal import Decimal
+from typing import NamedTuple
 
 import anndata
 import h5py
@@ -17,8 +18,23 @@ import pytest
 from PIL import Image
 from scipy import sparse
 
+from ptunfold.io.choice import Choice
 from ptunfold.io.table import RefusedError, Table
 from ptunfold.io.tables import read_table, write_table
+
+
+class Numbers(NamedTuple):
+    points: np.ndarray
+    names: list[str]
+    notes: dict[str, str]
+    left_out: dict[str, str]
+
+
+def numbers_of(table, names=None):
+    choice = Choice(names)
+    points = choice.points(table)
+    return Numbers(points, choice.used, choice.notes, choice.left_out)
+
 
 ROWS = ["0.5,1,2", "1.5,3,4", "2.5,5,6"]
 
@@ -32,14 +48,14 @@ def text(tmp_path, *lines, name="a.csv", start=""):
 def test_a_first_line_of_data_stays(tmp_path):
     table = read_table(text(tmp_path, *(f"p{row},{line}" for row, line in enumerate(ROWS))))
     assert (table.n_rows, table.is_named) == (3, False)
-    points, names, _, left_out = table.numbers()
+    points, names, _, left_out = numbers_of(table)
     assert names == ["x1", "x2", "x3"]
     np.testing.assert_array_equal(points[0], [0.5, 1, 2])
     assert left_out == {"x0": "words, as 'p0' in row 1"}
     for gap in ("", "NA", "nan"):
         table = read_table(text(tmp_path, f"{gap},1,2", *ROWS))
         assert table.n_rows == 4
-        assert np.isnan(table.numbers().points[0, 0])
+        assert np.isnan(numbers_of(table).points[0, 0])
 
 
 def test_a_first_line_of_names_is_one(tmp_path):
@@ -60,13 +76,13 @@ def test_a_first_line_that_may_be_both(tmp_path):
 
 def test_the_column_of_row_numbers_is_left_out(tmp_path):
     path = text(tmp_path, ",x,y,z", *(f"{row},{line}" for row, line in enumerate(ROWS)))
-    numbers = read_table(path).numbers()
+    numbers = numbers_of(read_table(path))
     assert numbers.names == ["x", "y", "z"]
     assert numbers.left_out == {"": "numbers the rows"}
-    assert read_table(path).numbers(["", "x"]).points.shape == (3, 2)
+    assert numbers_of(read_table(path), ["", "x"]).points.shape == (3, 2)
     frame = pd.DataFrame({"x": [0.5, 1, 2], "y": [1, 2, 4]}, index=[7, 8, 9])
     frame.to_parquet(tmp_path / "a.parquet")
-    numbers = read_table(tmp_path / "a.parquet").numbers()
+    numbers = numbers_of(read_table(tmp_path / "a.parquet"))
     assert numbers.names == ["x", "y"]
     assert list(numbers.left_out.values()) == ["numbers the rows"]
 
@@ -77,13 +93,13 @@ def test_separators(separator, name, tmp_path):
     lines = [line.replace(",", separator) for line in ("x,y,z", *ROWS)]
     table = read_table(text(tmp_path, *lines, name=name))
     assert table.names == ["x", "y", "z"]
-    np.testing.assert_array_equal(table.numbers().points[1], [1.5, 3, 4])
+    np.testing.assert_array_equal(numbers_of(table).points[1], [1.5, 3, 4])
 
 
 def test_blanks_between_numbers(tmp_path):
     points = np.random.default_rng(0).normal(size=(5, 3))
     np.savetxt(tmp_path / "a.txt", points)
-    np.testing.assert_array_equal(read_table(tmp_path / "a.txt").numbers().points, points)
+    np.testing.assert_array_equal(numbers_of(read_table(tmp_path / "a.txt")).points, points)
     path = text(tmp_path, " x   y", " 1   2", " 3 -4.5", name="b.txt")
     assert read_table(path).names == ["x", "y"]
     assert read_table(text(tmp_path, "a b", "c d")).names == ["a b"]
@@ -93,26 +109,28 @@ def test_blanks_between_numbers(tmp_path):
 def test_decimal_commas_come_and_go(header, tmp_path):
     lines = ["0,5;1;1.234,5", "1,5;3;4", "2,5;5;6,25"]
     table = read_table(text(tmp_path, *header, *lines, start="\ufeff"))
-    points, _, notes, _ = table.numbers()
+    points, _, notes, _ = numbers_of(table)
     np.testing.assert_array_equal(points, [[0.5, 1, 1234.5], [1.5, 3, 4], [2.5, 5, 6.25]])
     assert set(notes.values()) == {"decimal commas"}
     write_table(tmp_path / "out.csv", table, {"ptu0": np.array([0.5, 1, 2])})
     again = read_table(tmp_path / "out.csv")
-    np.testing.assert_array_equal(again.numbers().points[:, :3], points)
-    np.testing.assert_array_equal(again.numbers().points[:, 3], [0.5, 1, 2])
+    np.testing.assert_array_equal(numbers_of(again).points[:, :3], points)
+    np.testing.assert_array_equal(numbers_of(again).points[:, 3], [0.5, 1, 2])
     assert (tmp_path / "out.csv").read_text().splitlines()[1] == "0,5;1;1.234,5;0,5"
     write_table(tmp_path / "out.tsv", table, {"ptu0": np.array([0.5, 1, 2])})
-    np.testing.assert_array_equal(read_table(tmp_path / "out.tsv").numbers().points[:, :3], points)
+    np.testing.assert_array_equal(
+        numbers_of(read_table(tmp_path / "out.tsv")).points[:, :3], points
+    )
 
 
 def test_commas_between_thousands(tmp_path):
-    numbers = read_table(text(tmp_path, "v,w", '"1,234.5",1', '"12,000",2')).numbers()
+    numbers = numbers_of(read_table(text(tmp_path, "v,w", '"1,234.5",1', '"12,000",2')))
     np.testing.assert_array_equal(numbers.points, [[1234.5, 1], [12000, 2]])
     assert numbers.notes == {"v": "commas between thousands"}
 
 
 def test_what_holds_nothing_is_left_out(tmp_path):
-    numbers = read_table(text(tmp_path, "x,y,", "1,2,", "3,4,")).numbers()
+    numbers = numbers_of(read_table(text(tmp_path, "x,y,", "1,2,", "3,4,")))
     assert numbers.names == ["x", "y"]
     assert numbers.left_out == {"": "nothing but gaps"}
 
@@ -154,7 +172,7 @@ def test_columns_of_parquet(tmp_path):
         }
     )
     pyarrow.parquet.write_table(table, tmp_path / "a.parquet")
-    points, names, _, left_out = read_table(tmp_path / "a.parquet").numbers()
+    points, names, _, left_out = numbers_of(read_table(tmp_path / "a.parquet"))
     assert names == ["price", "half", "large", "coded"]
     np.testing.assert_array_equal(points[:, 0], [1.25, np.nan, 3.5])
     np.testing.assert_array_equal(points[:, 3], [1.5, 2.5, 1.5])

@@ -98,10 +98,10 @@ def note(message: str) -> None:
     typer.echo(f"ptunfold: note: {message}", err=True)
 
 
-def tell(message: str | bytes, *, aside: bool = False) -> None:
+def tell(message: str | bytes, *, aside: bool = False) -> bool:
     """Print a result, at once, so that an error comes before files are there.
 
-    A reader that has seen enough is no error.
+    A reader that has seen enough is no error; the answer is whether there is one.
     """
     try:
         typer.echo(message, err=aside, nl=not isinstance(message, bytes))
@@ -109,3 +109,5 @@ def tell(message: str | bytes, *, aside: bool = False) -> None:
     except BrokenPipeError:
         # What is still to be printed, at the end of the process too, goes nowhere.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return False
+    return True

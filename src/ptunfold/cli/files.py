@@ -54,28 +54,97 @@ def open_table(source: Path, header: Header) -> Any:
     return read_table(source, has_header=has_header, most_bytes=free_bytes())
 
 
+class Taker:
+    """Takes points from a table, or its parts, and says what is used and what is left out.
+
+    Parameters
+    ----------
+    source : path
+        Where the table comes from, for messages.
+    columns : list of str or None
+        Those to use; None for all that hold numbers.
+    missing : Missing
+        What to do with rows that have gaps.
+    """
+
+    def __init__(self, source: Path, columns: list[str] | None, missing: Missing) -> None:
+        from ptunfold.io.choice import Choice
+
+        self._source, self._missing = source, missing
+        self._choice = Choice(columns)
+        self._rows: list[int] = []  # the first of those left out
+        self._n_rows, self._has_gaps = 0, False
+        self._said: dict[str, str] = {}
+
+    def take(self, part: Any) -> Source:
+        """Take the points of a part."""
+        import numpy as np
+
+        points = self._choice.points(part)
+        is_gap: Any = ~np.isfinite(points)
+        has_gap = is_gap.any(axis=1)
+        if has_gap.any():
+            self._rows += [part.first_row + int(row) + 1 for row in np.flatnonzero(has_gap)[:10]]
+            self._n_rows += int(has_gap.sum())
+            self._has_gaps |= bool(np.isnan(points).any())
+            if self._missing is Missing.error:
+                names = [self._choice.used[place] for place in np.flatnonzero(is_gap.any(axis=0))]
+                raise self._refusal(part, names if self._choice.used else [])
+            part, points = part.rows(~has_gap), points[~has_gap]
+        return Source(part, points, self._choice.used, self._choice.left_out)
+
+    def _refusal(self, part: Any, names: list[str]) -> ValueError:
+        where = f" ({_shortly(names)})" if names else ""
+        among = "" if part.is_last else f" of the first {part.first_row + part.n_rows:,}"
+        return ValueError(
+            f"{self._rows_with_gaps}{among} of {self._source} have {self._what} in the columns "
+            f"used{where}; fill them, or --missing drop"
+        )
+
+    @property
+    def _rows_with_gaps(self) -> str:
+        rows, n_more = self._rows[:10], self._n_rows - 10
+        return f"rows {', '.join(map(str, rows))}{f' and {n_more} more' if n_more > 0 else ''}"
+
+    @property
+    def _what(self) -> str:
+        return "gaps" if self._has_gaps else "infinite numbers"
+
+    def say(self, found: Source) -> None:
+        """Say what is used, once a part was taken, and which rows are not if it is the last."""
+        if found.table.is_last:
+            self._say_rows()
+        self._said = dict(self._choice.notes)
+        _say_used(found, self._said)
+
+    def say_rest(self) -> None:
+        """Say what was found in later parts, after the last."""
+        new = {name: how for name, how in self._choice.notes.items() if name not in self._said}
+        for how in dict.fromkeys(new.values()):
+            note(f"{how} in {_shortly([name for name, other in new.items() if other == how])}")
+        self._say_rows()
+
+    def _say_rows(self) -> None:
+        if self._n_rows:
+            note(f"{self._rows_with_gaps} have {self._what} and are left out")
+
+    @property
+    def state(self) -> dict[str, Any]:
+        """What was found so far, in what JSON can hold."""
+        rows = [self._rows[:10], self._n_rows, self._has_gaps]
+        return {"choice": self._choice.state, "rows": rows}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Go on after parts that were taken before."""
+        self._choice.restore(state["choice"])
+        self._rows, self._n_rows, self._has_gaps = state["rows"]
+
+
 def points_of(source: Path, table: Any, columns: list[str] | None, missing: Missing) -> Source:
     """Take the points from a table, and say what was used and what was left out."""
-    import numpy as np
-
-    points, names, notes, left_out = table.numbers(columns)
-    is_gap: Any = ~np.isfinite(points)
-    has_gap = is_gap.any(axis=1)
-    if has_gap.any():
-        rows = ", ".join(str(row + 1) for row in np.flatnonzero(has_gap)[:10])
-        more = "" if has_gap.sum() <= 10 else f" and {has_gap.sum() - 10} more"
-        what = "gaps" if np.isnan(points).any() else "infinite numbers"
-        if missing is Missing.error:
-            places = np.flatnonzero(is_gap.any(axis=0))
-            where = f" ({_shortly([names[place] for place in places])})" if names else ""
-            raise ValueError(
-                f"rows {rows}{more} of {source} have {what} in the columns used{where}; fill "
-                "them, or --missing drop"
-            )
-        note(f"rows {rows}{more} have {what} and are left out")
-        table, points = table.rows(~has_gap), points[~has_gap]
-    found = Source(table, points, names, left_out)
-    _say_used(found, notes)
+    taker = Taker(source, columns, missing)
+    found = taker.take(table)
+    taker.say(found)
     return found
 
 
@@ -99,9 +168,10 @@ def _shortly(names: list[str]) -> str:
     return listed(names)
 
 
-def columns_for(model: Any, source: Path, table: Any, columns: list[str] | None) -> Any:
+def columns_for(
+    fitted: list[str] | None, source: Path, table: Any, columns: list[str] | None
+) -> list[str] | None:
     """Return the columns that a model was fitted to, in its order, whatever theirs is here."""
-    fitted = names_of(model)
     named = columns if columns is not None else table.names if table.is_named else None
     if fitted is not None and named is None:
         note(f"{source} has no names; its columns are taken for {_shortly(fitted)}")
@@ -129,9 +199,9 @@ def names_of(model: Any) -> list[str] | None:
     return None if names is None else [str(name) for name in names]
 
 
-def check_width(model: Any, found: Source) -> None:
+def check_width(n_features: int, found: Source) -> None:
     """Check that there are as many columns as a model was fitted to."""
-    n_features, n_found = int(model.n_features_in_), found.points.shape[1]
+    n_found = found.points.shape[1]
     if n_found != n_features:
         raise ValueError(
             f"{n_found} columns are used ({_shortly(found.used)}), and the model was fitted to "
@@ -153,9 +223,7 @@ def write_places(
 
     names = names or [f"ptu{place}" for place in range(places.shape[1])]
     added = dict(zip(names, places.T, strict=True))
-    replaced = [name for name in table.names if name in added]
-    if replaced:
-        note(f"columns {_shortly(replaced)} of the input are replaced in the output")
+    say_replaced(table, names)
     if output == STREAM:
         text = io.StringIO(newline="")
         write_text(text, table, added, table.style.ending or ".csv")
@@ -163,6 +231,13 @@ def write_places(
         return
     with outputs.writing(output) as part:
         write_table(part, table, added, key)
+
+
+def say_replaced(table: Any, names: list[str]) -> None:
+    """Say which columns of the input are not in the output."""
+    replaced = [name for name in table.names if name in names]
+    if replaced:
+        note(f"columns {_shortly(replaced)} of the input are replaced in the output")
 
 
 def table_file(output: Path) -> Path | None:

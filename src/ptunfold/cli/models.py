@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -18,18 +19,22 @@ from ptunfold.cli.files import (
     columns_for,
     names_in,
     names_of,
-    open_table,
-    points_of,
     table_file,
-    write_places,
 )
 from ptunfold.io.outputs import Outputs
+
+CHUNK_SIZE = typer.Option(
+    min=1, help="Rows in memory at a time. By default a part of some tens of megabytes."
+)
+RESUME = typer.Option("--resume", help="Go on with an output that was stopped.")
 
 
 @command
 def transform(
     model: Annotated[Path, typer.Argument(help="A model file, from embed --save.")],
-    source: Annotated[Path, typer.Argument(metavar="NEW", help="A file with new points.")],
+    source: Annotated[
+        Path, typer.Argument(metavar="NEW", help="A file with new points, or - for a pipe.")
+    ],
     output: Annotated[Path, typer.Option("--output", "-o", help="The file to write.")],
     columns: Annotated[
         str | None,
@@ -37,25 +42,38 @@ def transform(
     ] = None,
     header: Annotated[Header, HEADER] = Header.auto,
     missing: Annotated[Missing, typer.Option(help="Rows with gaps.")] = Missing.error,
+    chunk_size: Annotated[int | None, CHUNK_SIZE] = None,
+    resume: Annotated[bool, RESUME] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Tell what was done as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Place new points in the embedding of a model."""
-    from ptunfold.io.tables import check_output
+    """Place new points in the embedding of a model.
 
+    Texts, parquet and npy files of any length: they are read and written in parts.
+    """
     PTU = estimator()
-    with Outputs(table_file(output), force=force) as outputs:
-        fitted = PTU.load(model)
-        table = open_table(source, header)
-        check_output(output, table)
-        chosen = columns_for(fitted, source, table, names_in(columns))
-        found = points_of(source, table, chosen, missing)
-        check_width(fitted, found)
-        fitted.__dict__.pop("feature_names_in_", None)  # an array has none; they are in order now
-        points = found.points.astype(fitted.embedding_.dtype)
-        places, info = fitted.transform(points, return_info=True)
-        write_places(outputs, output, found.table, places)
-        _say_placed(as_json, output, info)
+    from ptunfold.cli.streaming import How, Work, carry_rows
+
+    outputs = Outputs(table_file(output), force=force)
+    fitted = PTU.load(model)
+    work = Work(
+        "transform",
+        model,
+        source,
+        output,
+        How(columns, header, missing, chunk_size, resume, force),
+        carry=lambda points: fitted.transform(
+            points.astype(fitted.embedding_.dtype), return_info=True
+        ),
+        names=[f"ptu{place}" for place in range(fitted.embedding_.shape[1])],
+        dtype=fitted.embedding_.dtype,
+        choose=partial(columns_for, names_of(fitted), source, columns=names_in(columns)),
+        check=partial(check_width, int(fitted.n_features_in_)),
+        key="X_ptu",
+    )
+    fitted.__dict__.pop("feature_names_in_", None)  # an array has none; they are in order now
+    done = carry_rows(work, outputs)
+    _say_placed(as_json, output, done.n_rows, done.n_outside)
 
 
 @command
@@ -69,27 +87,43 @@ def inverse(
         str | None, typer.Option(help="Columns to use; by default ptu0, ptu1, ... if there.")
     ] = None,
     header: Annotated[Header, HEADER] = Header.auto,
+    chunk_size: Annotated[int | None, CHUNK_SIZE] = None,
+    resume: Annotated[bool, RESUME] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Tell what was done as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
 ) -> None:
-    """Bring places of the embedding back into the space of the data."""
-    from ptunfold.io.tables import check_output
+    """Bring places of the embedding back into the space of the data.
 
+    Of files of any length, as transform.
+    """
     PTU = estimator()
-    with Outputs(table_file(output), force=force) as outputs:
-        fitted = PTU.load(model)
-        table = open_table(source, header)
-        check_output(output, table)
-        own = [f"ptu{place}" for place in range(fitted.embedding_.shape[1])]
+    from ptunfold.cli.streaming import How, Work, carry_rows
+
+    outputs = Outputs(table_file(output), force=force)
+    fitted = PTU.load(model)
+    own = [f"ptu{place}" for place in range(fitted.embedding_.shape[1])]
+
+    def choose(table: Any) -> list[str] | None:
         chosen = names_in(columns)
-        if chosen is None and set(own) <= set(table.names):
-            chosen = own
-        found = points_of(source, table, chosen, Missing.error)
-        places = found.points.astype(fitted.embedding_.dtype)
-        points, info = fitted.inverse_transform(places, return_info=True)
-        names = names_of(fitted) or [f"x{place}" for place in range(fitted.n_features_in_)]
-        write_places(outputs, output, found.table, points, names, "X_back")
-        _say_placed(as_json, output, info)
+        return own if chosen is None and set(own) <= set(table.names) else chosen
+
+    work = Work(
+        "inverse",
+        model,
+        source,
+        output,
+        How(columns, header, Missing.error, chunk_size, resume, force),
+        carry=lambda places: fitted.inverse_transform(
+            places.astype(fitted.embedding_.dtype), return_info=True
+        ),
+        names=names_of(fitted) or [f"x{place}" for place in range(fitted.n_features_in_)],
+        dtype=fitted.embedding_.dtype,
+        choose=choose,
+        check=lambda found: None,
+        key="X_back",
+    )
+    done = carry_rows(work, outputs)
+    _say_placed(as_json, output, done.n_rows, done.n_outside)
 
 
 @command
@@ -134,14 +168,12 @@ def info(
     tell("\n".join(f"{name:12} {value}" for name, value in said.items()))
 
 
-def _say_placed(as_json: bool, output: Path, info: Any) -> None:
+def _say_placed(as_json: bool, output: Path, n_rows: int, n_outside: int) -> None:
     from ptunfold.io.tables import STREAM
 
-    n_points, n_outside = len(info.is_outside), int(info.is_outside.sum())
-    said = f"{n_points} points: {output}"
+    said = f"{n_rows} points: {output}"
     if as_json:
-        numbers = {"output": str(output), "points": n_points, "outside": n_outside}
-        said = json.dumps(numbers)
+        said = json.dumps({"output": str(output), "points": n_rows, "outside": n_outside})
     elif n_outside:
         note(f"{n_outside} of the points lie far outside the data")
     tell(said, aside=output == STREAM)

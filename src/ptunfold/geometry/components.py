@@ -70,7 +70,7 @@ def join_components(
         return subgraph(graph, labels[graph.tails] == 0), np.where(labels == 0, 0, -1)
     graph = _bridge(points, graph, labels, n_jobs)
     assert graph.bridges is not None
-    lengths = edge_lengths(points, *graph.bridges.T, n_jobs=n_jobs)
+    lengths = edge_lengths(points, *graph.bridges.T, n_jobs=1)
     say(
         f"{found}; they were joined by {len(lengths)} edges of Euclidean length up to "
         f"{lengths.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "

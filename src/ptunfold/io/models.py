@@ -152,6 +152,15 @@ def read_arrays(path: str | Path) -> tuple[Arrays, dict[str, Any]]:
     return arrays, header
 
 
+def checksum_of(path: str | Path) -> str:
+    """Return what tells a model file from others, without reading its arrays."""
+    try:
+        with safe_open(path, framework="numpy") as file:
+            return str((file.metadata() or {}).get("checksum"))
+    except (SafetensorError, OSError) as error:
+        raise ValueError(f"{path} is no model file, or a damaged one ({error})") from error
+
+
 def _check_kind(path: Path, about: dict[str, str]) -> None:
     if about.get("format") != _FORMAT:
         raise ValueError(f"{path} is no model of ptunfold; save one with PTU.save")

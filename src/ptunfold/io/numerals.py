@@ -19,6 +19,37 @@ _DECIMAL_COMMA = re.compile(  # 1234,5 and 1.234,5
 )
 
 
+class Ways(NamedTuple):
+    """What the numbers of a column have told so far about the way they are written.
+
+    Attributes
+    ----------
+    has_commas, has_dots : bool
+        Whether there were any, so that it matters how they are read.
+    may_be_continental, may_be_english : bool
+        Whether all of them may have decimal commas, or commas between thousands.
+    """
+
+    has_commas: bool = False
+    has_dots: bool = False
+    may_be_continental: bool = True
+    may_be_english: bool = True
+
+    def reading(self, decimal: str) -> str | None:
+        """Return what there is to say about the way to read them; None if there is no such way."""
+        if not self.has_commas and (decimal == "." or not self.has_dots):
+            return ""
+        if self.may_be_continental and (decimal == "," or not self.may_be_english):
+            return _CONTINENTAL
+        if self.may_be_english:
+            return _ENGLISH if self.has_commas else ""
+        return None
+
+
+_CONTINENTAL, _ENGLISH = "decimal commas", "commas between thousands"
+NOTHING_SEEN = Ways()
+
+
 class Column(NamedTuple):
     """A column read as numbers, with what there is to say about it.
 
@@ -28,10 +59,16 @@ class Column(NamedTuple):
         Gaps are NaN; None if it holds anything else.
     note : str
         How the numbers were read, if not plainly, or why there are none.
+    ways : Ways
+        What is known now about the way the numbers are written.
+    culprit : int or None
+        The row that is no number, or contradicts those before.
     """
 
     values: FloatArray | None
     note: str = ""
+    ways: Ways = NOTHING_SEEN
+    culprit: int | None = None
 
 
 def is_gap(text: str) -> bool:
@@ -68,8 +105,10 @@ def decimal_mark(columns: Sequence[Sequence[str]], separator: str) -> str:
     return "."
 
 
-def read_numbers(texts: Sequence[str], decimal: str = ".") -> Column:
-    """Read a column of texts as numbers.
+def read_numbers(
+    texts: Sequence[str], decimal: str = ".", before: Ways = NOTHING_SEEN, first_row: int = 0
+) -> Column:
+    """Read a column of texts as numbers, or a part of it.
 
     Parameters
     ----------
@@ -77,16 +116,27 @@ def read_numbers(texts: Sequence[str], decimal: str = ".") -> Column:
         One for each row.
     decimal : {".", ","}
         What the table has before decimals, for numbers that can be read in two ways.
+    before : Ways
+        What the parts before have told. A part that would have them read in another way is none.
+    first_row : int
+        How many rows there were before.
 
     Examples
     --------
     >>> read_numbers(["1.5", "", "2"]).values
     array([1.5, nan, 2. ])
-    >>> read_numbers(["12_34", "56_78"])
-    Column(values=None, note="words, as '12_34' in row 1")
-    >>> read_numbers(["1,234.5", "7"])
-    Column(values=array([1234.5,    7. ]), note='commas between thousands')
+    >>> read_numbers(["12_34", "56_78"]).note
+    "words, as '12_34' in row 1"
+    >>> column = read_numbers(["1,234.5", "7"])
+    >>> column.values, column.note
+    (array([1234.5,    7. ]), 'commas between thousands')
+    >>> read_numbers(["1,5"], before=column.ways, first_row=2).note
+    "numbers written in two ways, as '1,5' in row 3"
     """
+    if decimal == "." and not before.has_commas:
+        column = _read_plain(texts, before)
+        if column is not None:
+            return column
     values = np.full(len(texts), np.nan)
     odd: list[int] = []
     dotted: list[int] = []
@@ -96,28 +146,69 @@ def read_numbers(texts: Sequence[str], decimal: str = ".") -> Column:
         value = _plain(text)
         if value is None:
             if not _has_commas(text.strip()):
-                return Column(None, f"words, as {_short(text)} in row {row + 1}")
+                note = f"words, as {_short(text)} in row {first_row + row + 1}"
+                return Column(None, note, before, row)
             odd.append(row)
             continue
         values[row] = value
         if "." in text:
             dotted.append(row)
-    if not odd and (decimal == "." or not dotted):
-        return Column(values)
     stripped = [text.strip() for text in texts]
-    may_be_continental = all(_is_continental(stripped[row]) for row in odd) and all(
-        _DOT_GROUPS.fullmatch(stripped[row]) for row in dotted
+    ways = Ways(
+        before.has_commas or bool(odd),
+        before.has_dots or bool(dotted),
+        before.may_be_continental
+        and all(_is_continental(stripped[row]) for row in odd)
+        and all(_DOT_GROUPS.fullmatch(stripped[row]) for row in dotted),
+        before.may_be_english and all(_COMMA_GROUPS.fullmatch(stripped[row]) for row in odd),
     )
-    may_be_english = all(_COMMA_GROUPS.fullmatch(stripped[row]) for row in odd)
-    if may_be_continental and (decimal == "," or not may_be_english):
+    reading, known = ways.reading(decimal), before.reading(decimal)
+    is_new = not before.has_commas and not before.has_dots
+    if reading is None or (not is_new and (reading == _CONTINENTAL) != (known == _CONTINENTAL)):
+        row = _first_contradiction(stripped, odd, dotted, known if not is_new else None)
+        where = "" if is_new else f" in row {first_row + row + 1}"
+        note = f"numbers written in two ways, as {_short(texts[row])}{where}"
+        return Column(None, note, before, row)
+    if reading == _CONTINENTAL:
         for row in (*odd, *dotted):
             values[row] = float(stripped[row].replace(".", "").replace(",", "."))
-        return Column(values, "decimal commas")
-    if may_be_english:
+    else:
         for row in odd:
             values[row] = float(stripped[row].replace(",", ""))
-        return Column(values, "commas between thousands" if odd else "")
-    return Column(None, f"numbers written in two ways, as {_short(texts[odd[0]])}")
+    return Column(values, reading, ways)
+
+
+def _read_plain(texts: Sequence[str], before: Ways) -> Column | None:
+    """Read numbers as most are written, several times as fast; None if some are not."""
+    try:
+        values = np.fromiter(map(float, texts), dtype=np.float64, count=len(texts))
+    except ValueError:
+        return None
+    everything = "".join(texts)
+    if "_" in everything:  # which Python takes for a number
+        return None
+    has_dots = "." in everything
+    may_be_continental = before.may_be_continental and (
+        not has_dots or all(_DOT_GROUPS.fullmatch(text.strip()) for text in texts if "." in text)
+    )
+    return Column(
+        values,
+        "",
+        before._replace(
+            has_dots=before.has_dots or has_dots, may_be_continental=may_be_continental
+        ),
+    )
+
+
+def _first_contradiction(
+    texts: Sequence[str], odd: list[int], dotted: list[int], known: str | None
+) -> int:
+    """Find the first number that cannot be read as those before; at the start, with commas."""
+    if known == _CONTINENTAL:
+        return next(row for row in sorted((*odd, *dotted)) if not _is_continental(texts[row]))
+    if known is not None:
+        return next(row for row in odd if not _COMMA_GROUPS.fullmatch(texts[row]))
+    return odd[0]
 
 
 def _plain(text: str) -> float | None:

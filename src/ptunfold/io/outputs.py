@@ -42,6 +42,7 @@ class Outputs:
         self._force = force
         self._targets: dict[Path, Path] = {}
         self._parts: dict[Path, Path] = {}
+        self._lent: set[Path] = set()
         for path in paths:
             if path is not None:
                 self._add(path)
@@ -78,13 +79,16 @@ class Outputs:
             handle, name = _part_of(target)
             os.close(handle)
             self._parts[path] = Path(name)
-        try:
+        with writing_of(path):
             yield self._parts[path]
-        except OSError as error:
-            raise OSError(
-                f"{path} could not be written ({error.strerror or error}), so nothing was; make "
-                "room, or choose another place"
-            ) from error
+
+    def take_over(self, path: Path, part: Path) -> None:
+        """Give one of the files its name that was written elsewhere in its folder.
+
+        If that fails, it is left where it is.
+        """
+        self._parts[path] = part
+        self._lent.add(path)
 
     def __enter__(self) -> Self:
         return self
@@ -100,9 +104,11 @@ class Outputs:
             try:
                 if kind is None:
                     self._publish()
+                    self._lent.clear()
             finally:
-                for part in self._parts.values():
-                    part.unlink(missing_ok=True)
+                for path, part in self._parts.items():
+                    if path not in self._lent:
+                        part.unlink(missing_ok=True)
 
     def _publish(self) -> None:
         before: dict[Path, Path | None] = {}
@@ -138,6 +144,18 @@ class Outputs:
             old.replace(target)
         elif not part.exists() or (target.exists() and target.samefile(part)):
             target.unlink(missing_ok=True)
+
+
+@contextmanager
+def writing_of(path: Path) -> Iterator[None]:
+    """Say in a sentence that a file could not be written."""
+    try:
+        yield
+    except OSError as error:
+        raise OSError(
+            f"{path} could not be written ({error.strerror or error}), so nothing was; make room, "
+            "or choose another place"
+        ) from error
 
 
 def _part_of(target: Path) -> tuple[int, str]:

@@ -2,19 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from ptunfold.io.numerals import Column, read_numbers
-from ptunfold.types import BoolArray, FloatArray
+from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, read_numbers
+from ptunfold.types import BoolArray
 
 
 class RefusedError(ValueError):
     """A file that is not read, with the reason in one sentence."""
+
+
+@contextmanager
+def refused_if_damaged(name: str) -> Iterator[None]:
+    """Say in a sentence that a file is damaged; libraries have errors of all kinds for that."""
+    try:
+        yield
+    except (MemoryError, RefusedError):
+        raise
+    except Exception as error:
+        raise RefusedError(f"{name} cannot be read; it may be damaged ({error})") from error
 
 
 class Style(NamedTuple):
@@ -26,27 +39,6 @@ class Style(NamedTuple):
 
 
 _NO_STYLE = Style()
-
-
-class Numbers(NamedTuple):
-    """What of a table is used as points.
-
-    Attributes
-    ----------
-    points : (n_rows, n_columns)
-        The numbers; a gap is NaN.
-    names : list of str
-        Of the columns.
-    notes : dict of str to str
-        What there is to say about some columns that are used.
-    left_out : dict of str to str
-        Why, for each column that is not used.
-    """
-
-    points: FloatArray
-    names: list[str]
-    notes: dict[str, str]
-    left_out: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -73,6 +65,12 @@ class Table:
         Columns that number the rows.
     style : Style
         How it was written as text.
+    first_row : int
+        Of a part of a file: how many rows are before it.
+    lines : sequence of int
+        The line of each row, in a text.
+    is_last : bool
+        Whether no rows come after it.
     """
 
     names: list[str]
@@ -84,49 +82,20 @@ class Table:
     left_out: dict[str, str] = field(default_factory=dict)
     index: frozenset[str] = frozenset()
     style: Style = _NO_STYLE
+    first_row: int = 0
+    lines: Sequence[int] = ()
+    is_last: bool = True
 
     @property
     def n_rows(self) -> int:
         """Number of rows."""
         return len(self.columns[0]) if self.columns else 0
 
-    def numbers(self, names: Sequence[str] | None = None) -> Numbers:
-        """Return some columns as numbers.
-
-        Without names all columns that hold nothing but numbers and gaps; of images the pixels.
-        """
-        if names is None and self.shape is not None:
-            return Numbers(self.source, [], {}, self.left_out)
-        if names is not None and not names:
-            raise ValueError(f"no column is named; the columns are {listed(self.names)}")
-        found: dict[str, FloatArray] = {}
-        notes: dict[str, str] = {}
-        left_out = dict(self.left_out)
-        for name in self.names if names is None else names:
-            if name in found:
-                raise ValueError(f"column {name} is named twice; name each once")
-            values, note = self._read(name)
-            if values is None and names is not None:
-                raise ValueError(f"column {name} does not hold numbers ({note}); choose others")
-            if values is None or (names is None and name in self.index):
-                left_out[name] = note or "numbers the rows"
-                continue
-            found[name] = values
-            if note:
-                notes[name] = note
-        if names is not None:
-            left_out |= {name: "not named" for name in self.names if name not in found}
-        if not found:
-            raise ValueError(
-                f"none of the columns {listed(self.names)} holds numbers; name those to use"
-            )
-        return Numbers(np.column_stack(list(found.values())), list(found), notes, left_out)
-
-    def _read(self, name: str) -> Column:
-        column = as_numbers(self.columns[self._place_of(name)], self.style.decimal)
-        if column.values is not None and len(column.values) and np.isnan(column.values).all():
-            return Column(None, "nothing but gaps")
-        return column
+    def column(self, name: str) -> Any:
+        """Return a column as it stands in the file."""
+        if name not in self._places:
+            raise ValueError(f"there is no column {name}; the columns are {listed(self.names)}")
+        return self.columns[self._places[name]]
 
     @property
     def described(self) -> dict[str, Any]:
@@ -141,7 +110,7 @@ class Table:
         known = self._columns_about
         if name not in known and name not in self.names:
             raise ValueError(f"there is no column {name}; the columns are {listed(known)}")
-        return self._describe(known[name] if name in known else self.columns[self._place_of(name)])
+        return self._describe(known[name] if name in known else self.column(name))
 
     def _describe(self, column: Any) -> Any:
         if hasattr(column, "cat"):
@@ -160,8 +129,7 @@ class Table:
 
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
-        places = [self._place_of(name) for name in names]
-        kept = [self.columns[place] for place in places]
+        kept = [self.column(name) for name in names]
         source = self.source.select(list(names)) if hasattr(self.source, "select") else self.source
         return replace(self, names=list(names), columns=kept, source=source)
 
@@ -177,24 +145,63 @@ class Table:
             source = source[is_kept]
         return replace(self, columns=columns, source=source)
 
-    def _place_of(self, name: str) -> int:
-        if name not in self._places:
-            raise ValueError(f"there is no column {name}; the columns are {listed(self.names)}")
-        return self._places[name]
-
     @cached_property
     def _places(self) -> dict[str, int]:
         return {name: place for place, name in enumerate(self.names)}
 
 
-def as_numbers(column: Any, decimal: str = ".") -> Column:
-    """Return a column as float64, gaps as NaN, or why it cannot be."""
+class Parts(ABC):
+    """A table that is read some rows at a time.
+
+    Attributes
+    ----------
+    names : list of str
+        Of the columns.
+    is_named : bool
+        Whether they stand in the file.
+    n_bytes_a_row : float
+        About how much memory a row takes.
+    unit : {"rows", "bytes"}
+        What is counted.
+    total : int or None
+        How many of them there are, where that is known.
+    """
+
+    names: list[str]
+    is_named: bool
+    n_bytes_a_row: float
+    unit = "rows"
+    total: int | None
+
+    @abstractmethod
+    def read(self, n_rows: int | None = None) -> Table | None:
+        """Read so many rows, or all; None if there are no more."""
+
+    @property
+    @abstractmethod
+    def done(self) -> int:
+        """How many units were read."""
+
+    @property
+    @abstractmethod
+    def position(self) -> dict[str, int]:
+        """Where the next rows are."""
+
+    @abstractmethod
+    def seek(self, position: dict[str, int]) -> None:
+        """Go on at a position in the same file, which must be no pipe."""
+
+
+def as_numbers(
+    column: Any, decimal: str = ".", before: Ways = NOTHING_SEEN, first_row: int = 0
+) -> Column:
+    """Return a column as float64, gaps as NaN, or why it cannot be; see `read_numbers`."""
     if isinstance(column, np.ndarray):
         if column.dtype.kind in "fiu":
             return Column(column.astype(np.float64))
         return Column(None, f"values of type {column.dtype}")
     if isinstance(column, list):
-        return read_numbers(column, decimal)
+        return read_numbers(column, decimal, before, first_row)
     import pyarrow as arrow
 
     kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type

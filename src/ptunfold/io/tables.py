@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import sys
 from pathlib import Path
+from typing import Any, NamedTuple, Self
 
 import numpy as np
 
@@ -11,13 +13,14 @@ from ptunfold.io.arrays import read_array, read_arrays, write_arrays
 from ptunfold.io.files import whole_file
 from ptunfold.io.frames import ARROW, arrow_library, read_anndata, read_arrow, write_arrow
 from ptunfold.io.images import read_images
-from ptunfold.io.table import RefusedError, Table
+from ptunfold.io.table import Table, refused_if_damaged
 from ptunfold.io.text import TEXT, read_text, write_text
 from ptunfold.types import FloatArray
 
 ARRAYS = {".npy", ".npz"}
 ENDINGS = [*TEXT, *sorted(ARROW), *sorted(ARRAYS), ".h5ad"]
 STREAM = Path("-")  # standard input or output
+FOLDER = "a folder"
 # How files begin that have no name to tell their kind.
 _STARTS = {
     b"\x93NUMPY": ".npy",
@@ -48,39 +51,105 @@ def read_table(
         If it is not there, of an unknown kind, empty, damaged, or too large.
     """
     path = Path(path)
-    if path.is_dir():
+    return read_kind(path, kind_of(path), has_header, most_bytes)
+
+
+def read_kind(path: Path, kind: Kind, has_header: bool | None, most_bytes: float) -> Table:
+    """Read a file whose kind is known; see `read_table`."""
+    if kind.ending == FOLDER:
         return read_images(path, most_bytes)
     content: bytes | Path = path
-    name, ending = str(path), path.suffix.lower()
+    if kind.pipe is not None:
+        with kind.pipe:
+            content = kind.pipe.read()
+    table = _read(content, kind.name, kind.ending, has_header, most_bytes)
+    if not table.n_rows:
+        raise ValueError(f"{kind.name} has no rows")
+    return table
+
+
+class Kind(NamedTuple):
+    """What a file is called in messages, its ending, and itself if it is a pipe."""
+
+    name: str
+    ending: str
+    pipe: Pipe | None
+
+
+class Pipe:
+    """A pipe that tells how it starts, and is read from there.
+
+    Examples
+    --------
+    >>> pipe = Pipe(io.BytesIO(b"1,2"))
+    >>> pipe.start, pipe.read(2), pipe.read()
+    (b'1,2', b'1,', b'2')
+    """
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.start = self._unread = file.read(max(map(len, _STARTS)))
+
+    def read(self, size: int = -1) -> bytes:
+        """Read so many bytes, or all that come."""
+        if size < 0:
+            found, self._unread = self._unread + self._file.read(), b""
+            return found
+        found, self._unread = self._unread[:size], self._unread[size:]
+        return found + self._file.read(size - len(found)) if len(found) < size else found
+
+    def read1(self, size: int) -> bytes:
+        """Read what is there, at most so many bytes."""
+        if self._unread:
+            return self.read(min(size, len(self._unread)))
+        found: bytes = self._file.read1(size)
+        return found
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
+
+
+def kind_of(path: Path) -> Kind:
+    """Find out of what kind a file or a pipe is.
+
+    Raises
+    ------
+    ValueError
+        If it is not there, or of no kind that is known.
+    """
+    name, ending, pipe = str(path), path.suffix.lower(), None
+    if path.is_dir():
+        return Kind(name, FOLDER, None)
     if path == STREAM:
-        content, name = sys.stdin.buffer.read(), "standard input"
+        name, pipe = "standard input", Pipe(sys.stdin.buffer)
     elif not path.exists():
         raise ValueError(f"there is no file {path}")
-    elif not path.is_file():  # a pipe
-        content = path.read_bytes()
-    if isinstance(content, bytes) and ending not in ENDINGS:
-        ending = next(
-            (kind for start, kind in _STARTS.items() if content.startswith(start)), ".csv"
-        )
+    elif not path.is_file():
+        pipe = Pipe(path.open("rb"))
+    if pipe is not None and ending not in ENDINGS:
+        starts = (kind for start, kind in _STARTS.items() if pipe.start.startswith(start))
+        ending = next(starts, ".csv")
     if ending not in ENDINGS:
         raise ValueError(
             f"{path} is of no kind that is known; the endings are {', '.join(ENDINGS)}"
         )
-    table = _read(content, name, ending, has_header, most_bytes)
-    if not table.n_rows:
-        raise ValueError(f"{name} has no rows")
-    return table
+    return Kind(name, ending, pipe)
 
 
 def _read(
     content: bytes | Path, name: str, ending: str, has_header: bool | None, most_bytes: float
 ) -> Table:
     if ending in TEXT:
-        text = content.read_bytes() if isinstance(content, Path) else content
-        return read_text(text, name, ending, has_header)
+        file = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
+        with file:
+            return read_text(file, name, ending, has_header)
     if ending == ".h5ad" and not isinstance(content, Path):
         raise ValueError("an .h5ad file cannot be read from a pipe; pass its name")
-    try:
+    with refused_if_damaged(name):
         if ending in ARROW:
             return read_arrow(content, name, ending, most_bytes)
         if ending == ".npy":
@@ -89,10 +158,6 @@ def _read(
             return read_arrays(content, name, most_bytes)
         assert isinstance(content, Path)
         return read_anndata(content, most_bytes)
-    except (MemoryError, RefusedError):
-        raise
-    except Exception as error:  # the libraries have errors of all kinds for damaged files
-        raise RefusedError(f"{name} cannot be read; it may be damaged ({error})") from error
 
 
 def check_output(path: str | Path, table: Table | None = None) -> None:
