@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from ptunfold import PTU, threads
+from ptunfold import PTU, Disk, threads
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import neighbor_lists
 from ptunfold.threads import cut, effective_n_jobs, run_blocks, single_threaded_blas
@@ -108,7 +108,7 @@ def test_one_thread_means_one_everywhere(kind, monkeypatch, tmp_path):
         "radius": (rng.normal(size=(200, 30)), {"graph": "radius", "radius": 9.0}),
         "landmarks": (flat_square(500, n_features=700).points, {"landmarks": 20}),
         "stress": (sheet, {"mds": "stress"}),
-        "stored": (sheet, {"store": tmp_path / "store"}),
+        "stored": (sheet, {"engine": Disk(tmp_path / "store")}),
     }[kind]
     threads._n_cores()  # is asked once, for a bound
     asked = []
