@@ -11,9 +11,8 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from unittest import mock
 
 import joblib
 import numpy as np
@@ -76,7 +75,7 @@ def _nothing_is_left(expected, monkeypatch, tmp_path):  # the last is made befor
 class Counted(threading.Thread):
     """A thread of the package that is counted while it works."""
 
-    lock, at_work, most = threading.Lock(), 0, 0
+    lock, at_work, most, n_inside = threading.Lock(), 0, 0, 0
 
     def run(self):
         with Counted.lock:
@@ -89,12 +88,29 @@ class Counted(threading.Thread):
                 Counted.at_work -= 1
 
 
+@contextmanager
+def counted():
+    """Count threads; several may do so at once, and the last to leave puts things back."""
+    with Counted.lock:
+        Counted.n_inside += 1
+        if Counted.n_inside == 1:
+            Counted.before = threads.Thread, threads.cpu_count
+            threads.Thread, threads.cpu_count = Counted, lambda: 4
+    try:
+        yield
+    finally:
+        with Counted.lock:
+            Counted.n_inside -= 1
+            if not Counted.n_inside:
+                threads.Thread, threads.cpu_count = Counted.before
+
+
 def n_at_work(number, n_jobs=None):
     """Fit, and tell how many threads the package had at work at once in this process.
 
     There are cores enough to tempt it, whatever there are.
     """
-    with mock.patch.multiple(threads, Thread=Counted, cpu_count=lambda: 4):
+    with counted():
         Counted.most = Counted.at_work
         run_blocks(lambda block: time.sleep(0.01), cut(20, 1), Run(n_jobs))
         fit(number, n_jobs)
