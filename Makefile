@@ -8,8 +8,8 @@ TOOLS  := $(VENV)/tools/bin
 DEV    := $(VENV)/$(if $(LOCKED),.locked,.dev)
 # What the oldest and the newest dependencies are tried with: what calls them, not every number.
 CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py \
-	tests/test_cli_files.py tests/test_supply.py tests/io tests/geometry tests/geodesics tests/embedding \
-	tests/diagnostics tests/engines tests/explorer/test_page.py
+	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
+	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
 .PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy real large scale gpu clean
 
@@ -83,10 +83,11 @@ large: $(DEV)  ## landmark fits up to ten million points, new points, choice of 
 	$(BIN)/python benchmarks/large.py 10000000
 	$(BIN)/python benchmarks/landmarks.py
 
-scale: $(DEV)  ## a store on disk within a bound of memory, a cluster against threads, the explorer's pages
+scale: $(DEV)  ## a store on disk within a bound of memory, a cluster against threads, long files, the explorer's pages
 	$(BIN)/python benchmarks/disk.py
 	$(BIN)/python benchmarks/cluster.py
 	$(BIN)/python benchmarks/memory.py
+	$(BIN)/python benchmarks/stream.py
 	$(BIN)/python benchmarks/explorer.py
 
 gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; needs a GPU and CuPy

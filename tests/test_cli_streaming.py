@@ -431,31 +431,28 @@ def test_rows_are_printed_before_the_last_is_read(model, lines):
 
 def test_a_reader_that_has_seen_enough_ends_the_work(model, lines):
     words = command("transform", model, "-", "-o", "-", "--chunk-size", 100)
-    process = subprocess.Popen(
-        words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
-    )
-    is_over = threading.Event()
+    pipes = dict.fromkeys(("stdin", "stdout", "stderr"), subprocess.PIPE)
+    with subprocess.Popen(words, **pipes) as process:
 
-    def write():
+        def write():
+            with contextlib.suppress(OSError):
+                process.stdin.write(lines[0].encode())
+                while True:  # there is no last row
+                    process.stdin.write("".join(lines[1:]).encode())
+
+        writer = threading.Thread(target=write)
+        writer.start()
         try:
-            process.stdin.write(lines[0].encode())
-            while not is_over.is_set():  # without an end
-                process.stdin.write("".join(lines[1:]).encode())
-        except OSError:
-            is_over.set()
-
-    writer = threading.Thread(target=write)
-    writer.start()
-    for _ in range(5):
-        process.stdout.readline()
-    process.stdout.close()
-    assert process.wait(timeout=100) == 0
-    writer.join(timeout=100)
-    assert is_over.is_set()
-    assert b"Broken" not in process.stderr.read()
-    process.stderr.close()
-    with contextlib.suppress(OSError):
-        process.stdin.close()
+            for _ in range(5):
+                process.stdout.readline()
+            process.stdout.close()
+            assert process.wait(timeout=60) == 0
+            assert b"Broken" not in process.stderr.read()
+        finally:
+            process.kill()
+            writer.join()
+            with contextlib.suppress(OSError):
+                process.stdin.close()
 
 
 def killing_after(n_calls):
@@ -560,10 +557,12 @@ def test_memory_does_not_grow_with_the_rows(kind, folder, model, tmp_path):
         source = tmp_path / f"{n_times}.{kind}"
         if kind == "csv":
             source.write_text(lines_of(folder, n_times))
-        elif kind == "npy":
-            np.save(source, np.tile(points, (n_times, 1)))
-        else:  # in one group
+        else:
             rows = np.tile(points, (n_times, 1))
+            rows += 1e-6 * np.random.default_rng(0).random(rows.shape)  # nothing is repeated
+        if kind == "npy":
+            np.save(source, rows)
+        elif kind == "parquet":  # in one group
             table = pyarrow.table(dict(zip("xyz", rows.T, strict=True)))
             pyarrow.parquet.write_table(table, source, row_group_size=len(rows))
         output = tmp_path / f"out{n_times}.{kind}"

@@ -19,7 +19,12 @@ def test_examples_run(page, capsys, tmp_path, monkeypatch):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):
-        assert (page.parent / target).exists(), target
+        path, _, heading = target.partition("#")
+        file = page.parent / path if path else page
+        assert file.exists(), target
+        if heading:
+            headings = re.findall(r"^#+ (.*)$", file.read_text(), flags=re.MULTILINE)
+            assert heading in [text.lower().replace(" ", "-") for text in headings], target
 
 
 def test_readme_commands_are_targets_of_the_makefile():

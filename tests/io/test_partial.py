@@ -61,6 +61,28 @@ def test_it_goes_on_where_it_was_marked(tmp_path):
     assert names(tmp_path) == ["a.csv"]
 
 
+def test_what_was_not_marked_is_forgotten(tmp_path):
+    stop(tmp_path / "a.csv")
+    finish(tmp_path / "a.csv", resume=True)
+    assert (tmp_path / "a.csv").read_bytes() == b"one two "
+
+
+def test_what_is_marked_is_on_the_disk(tmp_path, monkeypatch):
+    """After a loss of power too: the content first, and then the journal that tells of it."""
+    synced = []
+
+    def sync(handle, _sync=os.fsync):
+        _sync(handle)
+        synced.append((os.fstat(handle).st_ino, os.fstat(handle).st_size))
+
+    monkeypatch.setattr(os, "fsync", sync)
+    with Partial(tmp_path / "a.csv", ABOUT) as part:
+        part.write(b"one")
+        part.mark({"rows": 1})
+        assert synced[0] == (part.path.stat().st_ino, 3)
+        assert len(synced) == 2
+
+
 def test_nothing_to_go_on_with_is_a_start(tmp_path):
     finish(tmp_path / "a.csv", resume=True, content=b"all")
     assert (tmp_path / "a.csv").read_bytes() == b"all"

@@ -103,6 +103,20 @@ def test_lines_are_named_in_later_parts(content, message, block, monkeypatch):
         read_all(opened, 100, random.Random(0))
 
 
+@pytest.mark.parametrize("size", [None, 1])
+@pytest.mark.parametrize("block", [3, 1 << 18])
+def test_any_break_ends_a_line_of_numbers(size, block, monkeypatch):
+    monkeypatch.setattr(lines, "_BLOCK", block)
+    content = b" 1  2\x0c 3 4\r\n\n5\t6\x0b7 8"
+    parts = TextParts(io.BytesIO(content), "a.txt", ".txt")
+    rows = [
+        row
+        for part in iter(lambda: parts.read(size), None)
+        for row in zip(*part.columns, strict=True)
+    ]
+    assert rows == [("1", "2"), ("3", "4"), ("5", "6"), ("7", "8")]
+
+
 def test_blocks_of_a_pipe_may_be_short():
     class Slow(io.BytesIO):
         def read1(self, size=-1):

@@ -88,8 +88,9 @@ class Taker:
             self._n_rows += int(has_gap.sum())
             self._has_gaps |= bool(np.isnan(points).any())
             if self._missing is Missing.error:
-                names = [self._choice.used[place] for place in np.flatnonzero(is_gap.any(axis=0))]
-                raise self._refusal(part, names if self._choice.used else [])
+                used = self._choice.used  # none of pixels
+                places = np.flatnonzero(is_gap.any(axis=0)) if used else []
+                raise self._refusal(part, [used[place] for place in places])
             part, points = part.rows(~has_gap), points[~has_gap]
         return Source(part, points, self._choice.used, self._choice.left_out)
 

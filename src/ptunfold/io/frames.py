@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from pathlib import Path
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -122,6 +122,13 @@ class ParquetParts(Parts):
         """Go on at a position in the same file."""
         self._n_done = position["row"]
         self._batches = self._left = None
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self._batches = self._left = None
+        self._file.close()
 
     def _take(self, n_rows: int) -> list[Any]:
         """Take batches from the file that have so many rows together."""

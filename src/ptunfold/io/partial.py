@@ -249,6 +249,8 @@ def _lock(file: BinaryIO) -> bool:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
+    except OSError:  # not in this folder
+        return True
     return True
 
 

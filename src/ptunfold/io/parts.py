@@ -81,7 +81,8 @@ def open_parts(
     kind = kind_of(path)
     is_streamed = kind.ending in TEXT or kind.ending == ".npy"
     if kind.ending == ".parquet" and kind.pipe is None:
-        yield ParquetParts(path, kind.name)
+        with ParquetParts(path, kind.name) as parts:
+            yield parts
     elif not is_streamed:
         yield WholeTable(read_kind(path, kind, has_header, most_bytes))
     else:
