@@ -45,7 +45,7 @@ def main(picture="petals.png", page="petals.html"):
     results = {}
     for name, model, distances_of in (
         ("Isomap", Isomap(n_neighbors=10, n_jobs=-1), lambda model: model.dist_matrix_),
-        ("PTU", PTU(n_neighbors=10, n_jobs=-1), lambda model: model.distances()),
+        ("PTU", PTU(n_neighbors=10), lambda model: model.distances()),
     ):
         start = time.perf_counter()
         embedding = model.fit_transform(flower.points)

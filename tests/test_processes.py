@@ -11,17 +11,19 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import joblib
 import numpy as np
 import pytest
+from sklearn.model_selection import GridSearchCV
 
 import ptunfold
 from ptunfold import PTU, threads
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
+from ptunfold.threads import Run, cut, run_blocks
 from tests.test_threads import n_blas_threads
 
 pytestmark = pytest.mark.filterwarnings("ignore:the tangent planes explain")
@@ -54,7 +56,7 @@ def expected():
 
 
 @pytest.fixture(autouse=True)
-def _nothing_is_left(expected, monkeypatch):
+def _nothing_is_left(expected, monkeypatch, tmp_path):  # the last is made before, elsewhere
     work = Path(tempfile.mkdtemp())  # names of sockets in it must be short
     monkeypatch.chdir(work)
     monkeypatch.setattr(tempfile, "tempdir", str(work))
@@ -68,6 +70,58 @@ def _nothing_is_left(expected, monkeypatch):
     with suppress(OSError):  # what others left goes when this process does
         work.rmdir()
     assert not [name for name in files if not name.startswith(OF_OTHERS)]
+
+
+class Counted(threading.Thread):
+    """A thread of the package that is counted while it works."""
+
+    lock, at_work, most, n_inside = threading.Lock(), 0, 0, 0
+
+    def run(self):
+        with Counted.lock:
+            Counted.at_work += 1
+            Counted.most = max(Counted.most, Counted.at_work)
+        try:
+            super().run()
+        finally:
+            with Counted.lock:
+                Counted.at_work -= 1
+
+
+@contextmanager
+def counted():
+    """Count threads; several may do so at once, and the last to leave puts things back."""
+    with Counted.lock:
+        Counted.n_inside += 1
+        if Counted.n_inside == 1:
+            Counted.before = threads.Thread, threads.cpu_count
+            threads.Thread, threads.cpu_count = Counted, lambda: 4
+    try:
+        yield
+    finally:
+        with Counted.lock:
+            Counted.n_inside -= 1
+            if not Counted.n_inside:
+                threads.Thread, threads.cpu_count = Counted.before
+
+
+def n_at_work(number, n_jobs=None):
+    """Fit, and tell how many threads the package had at work at once in this process.
+
+    There are cores enough to tempt it, whatever there are.
+    """
+    with counted():
+        Counted.most = Counted.at_work
+        run_blocks(lambda block: time.sleep(0.01), cut(20, 1), Run(n_jobs))
+        fit(number, n_jobs)
+    return Counted.most or 1  # that of the caller
+
+
+class Scored(PTU):
+    """What a search over parameters needs; the score is the number of threads at work."""
+
+    def score(self, X, y=None):
+        return n_at_work(2, self.n_jobs)
 
 
 def wide():
@@ -117,6 +171,69 @@ def test_inside_joblib(expected, backend):
     assert found == expected
     if backend == "loky":
         joblib.externals.loky.get_reusable_executor().shutdown()
+
+
+def test_every_core_is_at_work_by_default():
+    assert n_at_work(0) == 4
+    assert n_at_work(0, 1) == 1
+    assert n_at_work(0, 3) == 3
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading", "multiprocessing"])
+def test_workers_of_joblib_take_a_core_each(backend):
+    """Two workers, two threads, however many cores there are."""
+    with joblib.parallel_config(backend):
+        parallel = joblib.Parallel(n_jobs=2)
+        # Those of threads all count the same process.
+        assert parallel(joblib.delayed(n_at_work)(number) for number in range(4)) == [1] * 4
+        if backend != "threading":
+            assert max(parallel(joblib.delayed(n_at_work)(number, 2) for number in range(2))) == 2
+    if backend == "loky":
+        joblib.externals.loky.get_reusable_executor().shutdown()
+
+
+@pytest.mark.parametrize("backend", ["loky", "threading"])
+def test_a_search_over_parameters_takes_a_core_for_each_fit(backend):
+    with joblib.parallel_config(backend):
+        search = GridSearchCV(Scored(), {"n_neighbors": [8, 9]}, cv=2, refit=False, n_jobs=2)
+        search.fit(points(0))
+    np.testing.assert_array_equal(search.cv_results_["mean_test_score"], 1)
+    # Not where it does one fit after the other.
+    alone = GridSearchCV(Scored(), {"n_neighbors": [8]}, cv=2, refit=False, n_jobs=1)
+    assert alone.fit(points(0)).cv_results_["mean_test_score"] == 4
+    if backend == "loky":
+        joblib.externals.loky.get_reusable_executor().shutdown()
+
+
+@pytest.mark.parametrize("processes", [True, False])
+@pytest.mark.parametrize("is_through_joblib", [False, True])
+def test_workers_of_dask_take_a_core_for_each_task(processes, is_through_joblib, tmp_path):
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=2,
+            processes=processes,
+            dashboard_address=":0" if processes else None,
+            local_directory=str(tmp_path / "scratch"),
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        if is_through_joblib:
+            with joblib.parallel_config("dask"):
+                found = joblib.Parallel()(joblib.delayed(n_at_work)(number) for number in range(4))
+        else:
+            found = client.gather(client.map(n_at_work, range(4)))
+    assert found == [1] * 4
+    assert n_at_work(0) == 4  # here there is no task
+
+
+@pytest.mark.parametrize("method", ["spawn", "forkserver"])
+def test_workers_of_pools_take_a_core_each(method):
+    if method not in multiprocessing.get_all_start_methods():
+        pytest.skip(f"no {method} here")
+    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as executor:
+        assert list(executor.map(n_at_work, range(2))) == [1, 1]
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])

@@ -113,7 +113,6 @@ def test_an_array_that_could_have_a_mask_and_has_none_is_fine():
 def test_threads_are_bounded_by_the_cores(monkeypatch):
     assert effective_n_jobs(10**6) <= 4 * joblib.cpu_count()
     assert effective_n_jobs(-1) == joblib.cpu_count()
-    assert effective_n_jobs(None) == 1
     asked = []
 
     def noted(*args, **options):

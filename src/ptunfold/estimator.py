@@ -138,8 +138,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         For a random choice of landmarks. Nothing else is random.
     n_jobs : int, optional
-        Number of threads: None for 1, -1 for all, as in scikit-learn. The result does not depend
-        on it.
+        Number of threads: None for every core, unless joblib's context or a parent worker says
+        otherwise, -1 for every core in any case. The result does not depend on it.
     verbose : bool, default=False
         Show a progress bar for each long stage.
 

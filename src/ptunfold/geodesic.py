@@ -52,7 +52,8 @@ def geodesic_distances(
     prune, disconnected, search
         As in :class:`PTU`.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads: None for every core, unless joblib's context or a parent worker says
+        otherwise.
     verbose : bool
         Show a progress bar for each long stage.
 

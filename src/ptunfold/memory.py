@@ -51,7 +51,7 @@ def advised(doing: str, advice: str) -> Iterator[None]:
     ptunfold.memory.NoRoomError: memory ran out during the fit; pass fewer points
     """
     try:
-        prepare_threads(None)
+        prepare_threads(1)
         yield
     except NoRoomError:
         raise
@@ -143,7 +143,7 @@ def load_kernels(estimator: Callable[..., Any], n_jobs: int | None) -> None:
     estimator : callable
         Makes the estimator, which is fitted to a few points of each kind.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     if math.isinf(address_space()):
         return

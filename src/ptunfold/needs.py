@@ -185,7 +185,7 @@ def needs_of(
     is_ordered : bool
         Whether the points are in an order of their own.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     return Needs(
         len(points),

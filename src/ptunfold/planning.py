@@ -52,7 +52,7 @@ def plan_landmarks(
     mds : str
         How all distances become coordinates.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+import multiprocessing
 import os
+import sys
 from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock, Thread
+from threading import Lock, Thread, local
 from typing import Any
 
 from joblib import cpu_count
 from joblib.parallel import ThreadingBackend, get_active_backend
-from threadpoolctl import ThreadpoolController, threadpool_limits
+from threadpoolctl import ThreadpoolController
 
 from ptunfold.interrupts import held_interrupts
 from ptunfold.progress import stage
@@ -30,7 +32,7 @@ class Run:
     Attributes
     ----------
     n_jobs : int or None
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar for each long stage.
     """
@@ -45,12 +47,36 @@ class Run:
 
 
 def effective_n_jobs(n_jobs: int | None) -> int:
-    """Return the number of threads to use: what was asked for, within reason."""
-    backend, by_default = get_active_backend()
+    """Return the number of threads to use: what was asked for, within reason.
+
+    None stands for every core that the process may use, unless joblib's context says how many, or
+    this is a worker itself: others are at work beside it then, and it takes one.
+    """
+    backend, in_context = get_active_backend()
+    if n_jobs is None:
+        n_jobs = in_context
+    if n_jobs is None:
+        n_jobs = 1 if _is_worker(backend) else cpu_count()
     if not getattr(backend, "uses_threads", False):
         backend = ThreadingBackend()  # others count processes, which some processes may not start
-    asked = backend.effective_n_jobs(by_default if n_jobs is None else n_jobs)
-    return min(asked, _MOST_PER_CORE * _n_cores())
+    return min(backend.effective_n_jobs(n_jobs), _MOST_PER_CORE * _n_cores())
+
+
+def _is_worker(backend: Any) -> bool:
+    """Tell whether this thread, or its process, is one of several that share the cores."""
+    if getattr(_this_thread, "is_worker", False) or getattr(backend, "nesting_level", 0):
+        return True
+    # Of a pool of any kind: loky, multiprocessing, concurrent.futures, Dask's own.
+    if multiprocessing.parent_process() is not None:
+        return True
+    distributed = sys.modules.get("distributed")  # where there is a worker, it is loaded
+    try:
+        return distributed is not None and distributed.get_worker() is not None
+    except ValueError:
+        return False
+
+
+_this_thread = local()
 
 
 @cache
@@ -126,16 +152,20 @@ _process = os.getpid()
 
 
 @contextmanager
-def openmp_without_lost_threads() -> Iterator[None]:
-    """Keep OpenMP from waiting for threads that a fork has not brought along.
+def openmp_threads(n_jobs: int | None) -> Iterator[None]:
+    """Let OpenMP use so many threads, which it would not be told otherwise.
 
-    The library that GCC comes with does so forever. Alone it asks for none.
+    In a process that was forked only one: the library that GCC comes with waits forever for
+    threads that a fork has not brought along.
     """
-    if os.getpid() == _process:
+    n_threads = effective_n_jobs(n_jobs) if os.getpid() == _process else 1
+    with _openmp().limit(limits=n_threads):  # of this thread alone
         yield
-    else:
-        with threadpool_limits(1, "openmp"):
-            yield
+
+
+@cache
+def _openmp() -> ThreadpoolController:
+    return ThreadpoolController().select(user_api="openmp")
 
 
 def hold_buffers(n_threads: int) -> None:
@@ -204,6 +234,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
     failures: list[BaseException] = []
 
     def work() -> None:
+        _this_thread.is_worker = True
         try:
             while True:
                 try:

@@ -98,7 +98,9 @@ def embed(
         bool, typer.Option("--resume", help="Go on with the store of a fit that was stopped.")
     ] = False,
     random_state: Annotated[int | None, typer.Option(help="Seed of a random choice.")] = None,
-    n_jobs: Annotated[int, typer.Option(help="Threads, -1 for all cores.")] = -1,
+    n_jobs: Annotated[
+        int | None, typer.Option(help="Threads; by default as many as there are cores.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Tell what was done as JSON.")] = False,
     force: Annotated[bool, typer.Option("--force", help="Replace files that are there.")] = False,
 ) -> None:

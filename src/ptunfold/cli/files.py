@@ -89,8 +89,8 @@ class Taker:
             self._has_gaps |= bool(np.isnan(points).any())
             if self._missing is Missing.error:
                 used = self._choice.used  # none of pixels
-                places: Any = np.flatnonzero(is_gap.any(axis=0)) if used else []
-                raise self._refusal(part, [used[place] for place in places])
+                gaps = np.flatnonzero(is_gap.any(axis=0))
+                raise self._refusal(part, [used[place] for place in gaps] if used else [])
             part, points = part.rows(~has_gap), points[~has_gap]
         return Source(part, points, self._choice.used, self._choice.left_out)
 

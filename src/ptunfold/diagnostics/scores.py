@@ -89,7 +89,7 @@ def disagreement(
     sources : (n_sources,) int, optional
         Where the paths start; a dozen points by default.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

@@ -39,7 +39,7 @@ def classical_mds(
     overwrite : bool
         Use the memory of ``distances`` for their squares, if they are NumPy's.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 
@@ -127,7 +127,7 @@ def scale_squares(
     n_components : int
         The number of coordinates.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
     """

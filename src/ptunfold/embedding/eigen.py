@@ -28,7 +28,7 @@ def gram_product(squares: Squares, vectors: FloatArray, n_jobs: int | None = Non
     vectors : (n_points, n_vectors) float64
         What to multiply.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn. The result does not depend on it.
+        Number of threads, as in :class:`ptunfold.PTU`. The result does not depend on it.
 
     Returns
     -------
@@ -67,7 +67,7 @@ def largest_eigenpairs(
     bar : progress bar
         Advanced with every pass over the matrix.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

@@ -53,7 +53,7 @@ class Extension:
     given : (n_points, n_features), optional
         The points as they were given, where ``geometry`` has them in fewer coordinates.
     n_jobs : int, optional
-        Number of threads of the search for neighbours, as in scikit-learn.
+        Number of threads of the search for neighbours, as in :class:`ptunfold.PTU`.
     """
 
     def __init__(
@@ -71,12 +71,13 @@ class Extension:
         self.points, self.surface = points, surface
         self.span = None if given is None else Span(given, points)
         self.coordinates = coordinates.astype(np.float64)
+        self.n_jobs = n_jobs
         # Points without an edge have no frame; next to them nothing moves.
         self.frames = np.nan_to_num(geometry.frames.vectors)
         self.is_embedded = geometry.labels >= 0
         # Copies of a point speak with one voice, that of the first of them.
         self.places = distinct_places(self.points)
-        kept = _proper_edges(geometry, self.places)
+        kept = _proper_edges(geometry, self.places, n_jobs)
         degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
@@ -162,7 +163,9 @@ class Extension:
         queries, exact = self.coordinates[nodes], self.points[nodes].astype(np.float64)
         by_frames = np.square(self._without_itself(sample) - exact).sum()
         errors = [
-            np.square(self.around.predict(queries, size, left_out=sample) - exact).sum()
+            np.square(
+                self.around.predict(queries, size, left_out=sample, n_jobs=self.n_jobs) - exact
+            ).sum()
             for size in sizes
         ]
         best = int(np.argmin(errors))
@@ -203,7 +206,7 @@ class Extension:
         """Measure the mean way from each point to its neighbours, (n_points,)."""
         degrees = np.diff(self.indptr)
         tails = np.repeat(np.arange(len(anchors)), degrees)
-        lengths = edge_lengths(anchors, tails, self.indices)
+        lengths = edge_lengths(anchors, tails, self.indices, n_jobs=self.n_jobs)
         return np.bincount(tails, lengths, len(anchors)) / np.maximum(degrees, 1)
 
     def _blend(
@@ -270,11 +273,11 @@ def _fit_map(moments: FloatArray, products: FloatArray) -> tuple[FloatArray, Flo
     return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
 
 
-def _proper_edges(geometry: Geometry, places: IntArray) -> IntArray:
+def _proper_edges(geometry: Geometry, places: IntArray, n_jobs: int | None) -> IntArray:
     """List the edges between different places that are no bridges."""
     graph = geometry.graph
     is_first = places == np.arange(len(places))
-    lengths = edge_lengths(geometry.surface, graph.tails, graph.indices)
+    lengths = edge_lengths(geometry.surface, graph.tails, graph.indices, n_jobs=n_jobs)
     between = is_first[graph.tails] & is_first[graph.indices] & (lengths > 0)
     edges = np.flatnonzero(between)
     # The median of each point's edges: sorted by (point, length), the middle one.

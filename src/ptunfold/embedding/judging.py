@@ -49,7 +49,7 @@ def is_truer(
     dim : int
         The number of dimensions of the pictures.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     if one.component_labels.max() > other.component_labels.max():
         return False

@@ -92,7 +92,7 @@ def embed_by_all_distances(
     """
     if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
-        return scale_one_way(one_way, n_components, run.verbose)
+        return scale_one_way(one_way, n_components, run)
     arrangement = engine.arrange(connection, nodes)
     order = np.argsort(arrangement.position, kind="stable")
     coordinates = np.zeros((len(nodes), n_components), dtype=dtype)

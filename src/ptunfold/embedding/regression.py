@@ -55,7 +55,7 @@ class LocalRegression:
         left_out : (n_queries,) int, optional
             One point for each place that must not.
         n_jobs : int, optional
-            Number of threads, as in scikit-learn.
+            Number of threads, as in :class:`ptunfold.PTU`.
         """
         n_asked = n_neighbors + (left_out is not None)
         distances, found = query_tree(self.tree, queries, n_asked, n_jobs)

@@ -63,7 +63,7 @@ def relax(
     coordinates : (n_points, n_components)
         The picture to start from.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

@@ -13,6 +13,7 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.caller import warn
 from ptunfold.embedding.classical import as_distances, classical_mds
 from ptunfold.progress import stage
+from ptunfold.threads import Run
 from ptunfold.types import Embedding, FloatArray
 from ptunfold.validation import check_n_components
 
@@ -25,6 +26,7 @@ def stress_mds(
     n_components: int = 2,
     *,
     weights: FloatArray | None = None,
+    n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Embedding:
     """Find coordinates whose distances differ least from the given ones, by majorisation (SMACOF).
@@ -41,6 +43,8 @@ def stress_mds(
         The number of coordinates.
     weights : (n_points, n_points), optional
         How much each distance counts; not negative. Equal by default.
+    n_jobs : int, optional
+        Number of threads that look for a start, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 
@@ -70,7 +74,7 @@ def stress_mds(
     distances = as_distances(distances, n_components)
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
-    places = _start(exact, n_components)
+    places = _start(exact, n_components, n_jobs)
     with stage("embedding", None, "passes", verbose) as bar:
         places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
@@ -129,11 +133,11 @@ def majorize(
     return places
 
 
-def _start(exact: FloatArray, n_components: int) -> FloatArray:
+def _start(exact: FloatArray, n_components: int, n_jobs: int | None) -> FloatArray:
     """Start from classical scaling; dimensions that it does not see start a little off zero."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
-        return off_zero(classical_mds(exact, n_components).coordinates)
+        return off_zero(classical_mds(exact, n_components, n_jobs=n_jobs).coordinates)
 
 
 def off_zero(places: FloatArray) -> FloatArray:
@@ -170,7 +174,7 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
     return lambda pull: cho_solve(factor, pull)
 
 
-def scale_one_way(one_way: FloatArray, n_components: int, verbose: bool) -> Embedding:
+def scale_one_way(one_way: FloatArray, n_components: int, run: Run) -> Embedding:
     """Embed by distances of which each stands for one direction.
 
     They count the less the more the two directions disagree.
@@ -181,11 +185,14 @@ def scale_one_way(one_way: FloatArray, n_components: int, verbose: bool) -> Embe
         The estimates from each point to each.
     n_components : int
         The number of coordinates.
-    verbose : bool
-        Show a progress bar.
+    run : Run
+        Threads and progress bars.
     """
     check_n_components(n_components, len(one_way))
-    return stress_mds(one_way, n_components, weights=_trust_in(one_way), verbose=verbose)
+    weights = _trust_in(one_way)
+    return stress_mds(
+        one_way, n_components, weights=weights, n_jobs=run.n_jobs, verbose=run.verbose
+    )
 
 
 def _trust_in(one_way: FloatArray) -> FloatArray | None:

@@ -32,7 +32,7 @@ class ClusterEngine(Engine):
     Parameters
     ----------
     n_jobs : int, optional
-        The number of workers of a cluster that is made here, as in scikit-learn.
+        The number of workers of a cluster that is made here; one for every core by default.
     """
 
     name = "dask"

@@ -48,7 +48,7 @@ def explorer_page(
     title, columns, color, images, paths
         As in :meth:`ptunfold.PTU.explore`.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])

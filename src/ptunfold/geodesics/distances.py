@@ -50,7 +50,7 @@ def transport_distances(
     dtype : dtype
         float32 or float64, for the result; the arithmetic is always in float64.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn. The result does not depend on it.
+        Number of threads, as in :class:`ptunfold.PTU`. The result does not depend on it.
     verbose : bool
         Show a progress bar.
 
@@ -291,7 +291,7 @@ def graph_distances(
     sources : list of int, optional
         The points to start from; all by default.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 
@@ -322,7 +322,7 @@ def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None 
     squared : bool
         Square the means in the same pass.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
 
     def handle(rows: slice) -> None:

@@ -52,7 +52,7 @@ def with_coherence(
     coherence : float, optional
         The same share for all edges; by default as the data are.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

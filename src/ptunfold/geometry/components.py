@@ -40,7 +40,7 @@ def join_components(
         Join the components where they touch by the shortest possible edges, refuse, keep only the
         largest, or keep all of them apart.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     say : callable
         Is told what was done; warns by default.
 
@@ -70,7 +70,7 @@ def join_components(
         return subgraph(graph, labels[graph.tails] == 0), np.where(labels == 0, 0, -1)
     graph = _bridge(points, graph, labels, n_jobs)
     assert graph.bridges is not None
-    lengths = edge_lengths(points, *graph.bridges.T)
+    lengths = edge_lengths(points, *graph.bridges.T, n_jobs=1)
     say(
         f"{found}; they were joined by {len(lengths)} edges of Euclidean length up to "
         f"{lengths.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
@@ -94,14 +94,14 @@ def _bridge(points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | No
     n_edges = once.sum()
     tails = np.concatenate((graph.tails[once], pairs[:, 0]))
     heads = np.concatenate((graph.indices[once], pairs[:, 1]))
-    lengths = np.concatenate((graph.lengths[once], edge_lengths(points, *pairs.T)))
+    lengths = np.concatenate((graph.lengths[once], edge_lengths(points, *pairs.T, n_jobs=n_jobs)))
     graph = graph_from_edges(graph.n_points, tails, heads, lengths)
     labels = graph.component_labels
     while labels.max() > 0:
         ways_out = _shortest_ways_out(points, labels, n_jobs)
         tails = np.concatenate((tails, ways_out[:, 0]))
         heads = np.concatenate((heads, ways_out[:, 1]))
-        lengths = np.concatenate((lengths, edge_lengths(points, *ways_out.T)))
+        lengths = np.concatenate((lengths, edge_lengths(points, *ways_out.T, n_jobs=n_jobs)))
         graph = graph_from_edges(graph.n_points, tails, heads, lengths)
         labels = graph.component_labels
     bridges = np.column_stack((tails[n_edges:], heads[n_edges:])).astype(np.int64)
@@ -120,7 +120,7 @@ def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> 
     for one, ours in enumerate(members):
         for other, theirs in enumerate(members[:one]):  # the larger ones, which are searched
             found = theirs[nearest(points[theirs], points[ours], 1, n_jobs)[:, 0]]
-            lengths = edge_lengths(points, ours, found)
+            lengths = edge_lengths(points, ours, found, n_jobs=n_jobs)
             best = int(lengths.argmin())
             pairs.append((one, other, ours[best], found[best]))
             gaps[one, other] = gaps[other, one] = lengths[best]
@@ -153,10 +153,10 @@ def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None)
         pairs.append(np.column_stack((inside, outside)))
     candidates = np.concatenate(pairs)
     owner = labels[candidates[:, 0]]
-    order = np.lexsort((edge_lengths(points, *candidates.T), owner))
+    order = np.lexsort((edge_lengths(points, *candidates.T, n_jobs=n_jobs), owner))
     _, first = np.unique(owner[order], return_index=True)
     ways_out = candidates[order[first]]
-    by_length = np.argsort(edge_lengths(points, *ways_out.T), kind="stable")
+    by_length = np.argsort(edge_lengths(points, *ways_out.T, n_jobs=n_jobs), kind="stable")
     return _without_cycles(ways_out[by_length], labels)
 
 

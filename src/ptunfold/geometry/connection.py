@@ -60,7 +60,7 @@ def connect(
         edge in the graph. An edge that stands upright on the tangent space has no direction in it:
         its step is 0, with arcs only if it stands upright at both ends.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 

@@ -165,7 +165,7 @@ def cross_creases(
         As they are for arcs, the last by how much these are longer than edges; changed where edges
         cross a crease.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     """
     if frames.is_one_sided is None:
         return

@@ -77,7 +77,7 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
         The points. With many, a sample of 2000 is looked at, among all of them; fewer where noise
         asks for wider neighbourhoods.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------

@@ -54,7 +54,7 @@ def estimate_frames(
         over it, which follows the curvature: it is more exact on curved data, above all at rims,
         and lets many neighbours average out noise; or the same with outliers left out of account.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 

@@ -47,7 +47,7 @@ def build_graph(
         How neighbours are found: exactly; by neighbour descent (pynndescent) in many dimensions;
         or exactly unless points are many and of many dimensions.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show that an approximate search is under way; the first one of a process compiles.
 
@@ -94,7 +94,7 @@ def measure_graph(points: FloatArray, pattern: sparse.csr_array, n_jobs: int | N
     pattern.sort_indices()
     indptr, indices = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32)
     tails = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(indptr))
-    return Graph(indptr, indices, edge_lengths(points, tails, indices, n_jobs))
+    return Graph(indptr, indices, edge_lengths(points, tails, indices, n_jobs=n_jobs))
 
 
 def _neighbor_pattern(
@@ -191,7 +191,7 @@ def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
     return Graph(
         np.concatenate(([0], np.cumsum(degrees))),
         np.insert(graph.indices, places, both[:, 1]),
-        np.insert(graph.lengths, places, edge_lengths(points, *both.T)),
+        np.insert(graph.lengths, places, edge_lengths(points, *both.T, n_jobs=1)),  # few
         graph.bridges,
     )
 

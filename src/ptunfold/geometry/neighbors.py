@@ -15,7 +15,7 @@ from sklearn.neighbors import NearestNeighbors
 from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
-from ptunfold.threads import Run, cut, effective_n_jobs, openmp_without_lost_threads, run_blocks
+from ptunfold.threads import Run, cut, effective_n_jobs, openmp_threads, run_blocks
 from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -67,7 +67,7 @@ def neighbor_lists(
     search : {"auto", "exact", "approximate"}
         "auto" is exact unless points are many and of many dimensions.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show that an approximate search is under way.
 
@@ -282,7 +282,7 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
         n_found = min(n_nearest + _MOST_TIES, len(centred))
         found = np.empty((len(queries), n_found), dtype=np.int64)
         for block in _brute_force_blocks(len(queries), centred.size):
-            with openmp_without_lost_threads():
+            with openmp_threads(n_jobs):
                 found[block] = engine.kneighbors(from_center[block], n_found, return_distance=False)
         rounding = 1e3 * np.finfo(np.float64).eps * np.square(from_center).sum(axis=1)
         for block in cut(len(found), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
@@ -317,14 +317,14 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
     # Brute force rounds squares of the size of the data.
     rounding = 1e3 * np.finfo(np.float64).eps * np.square(centred).sum(axis=1).max()
     wide = float(np.sqrt(radius**2 + rounding))
-    engine = NearestNeighbors(algorithm="brute", radius=wide, n_jobs=n_jobs)
-    with openmp_without_lost_threads():
+    engine = NearestNeighbors(algorithm="brute", radius=wide, n_jobs=effective_n_jobs(n_jobs))
+    with openmp_threads(n_jobs):
         matrix = engine.fit(centred).radius_neighbors_graph().tocoo()
     return np.column_stack((matrix.row, matrix.col))
 
 
 def edge_lengths(
-    points: FloatArray, tails: IntArray, heads: IntArray, n_jobs: int | None = None
+    points: FloatArray, tails: IntArray, heads: IntArray, *, n_jobs: int | None = None
 ) -> FloatArray:
     """Measure the Euclidean length of each edge in float64, (n_edges,)."""
     return np.sqrt(_squared_lengths(points, tails, heads, n_jobs))

@@ -64,7 +64,7 @@ def find_shortcuts(
     graph : Graph
         The proximity graph.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 

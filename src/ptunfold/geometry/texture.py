@@ -87,7 +87,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     dim : int
         The dimension of the tangent spaces.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Examples
     --------

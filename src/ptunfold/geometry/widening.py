@@ -49,7 +49,7 @@ def widen_graph(
     n_neighbors : int
         How many neighbours each point is to have, where so many can be reached.
     n_jobs : int, optional
-        Number of threads, as in scikit-learn.
+        Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
         Show a progress bar.
 

@@ -113,8 +113,8 @@ def check_n_jobs(n_jobs: Any) -> None:
         return
     if not isinstance(n_jobs, Integral) or isinstance(n_jobs, bool) or n_jobs == 0:
         raise ValueError(
-            f"n_jobs={n_jobs!r} is not a number of threads; pass None for 1, -1 for all cores, "
-            "or a positive whole number"
+            f"n_jobs={n_jobs!r} is not a number of threads; pass a positive whole number, or None "
+            "for every core"
         )
 
 
