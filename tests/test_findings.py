@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from ptunfold import build_graph, geodesic_distances, graph_distances
-from ptunfold.datasets import s_with_hole
+from ptunfold.datasets import petals, s_with_hole, swiss_roll
 
 PLAIN = {"tangent": "pca", "step": "chord", "denoise": 0, "coherence": 1, "prune": None}
 
@@ -82,17 +82,51 @@ def test_two_sheets_half_an_edge_apart():
     assert found < min(1.05 * plain, graph)
 
 
+def noisy_s(seed, n_points, noise):
+    data = s_with_hole(n_points, seed=seed)
+    rng = np.random.default_rng(seed)
+    size = noise * np.ptp(data.points, axis=0).max()
+    return data.points + size * rng.normal(size=data.points.shape), data.distances()
+
+
 @pytest.mark.parametrize(("n_points", "noise", "most"), [(600, 0.01, 0.04), (1000, 0.01, 0.035)])
 def test_noise_is_no_crease(n_points, noise, most):
     """Once taken for creases, because the planes explain nearly everything."""
-
-    def make(seed):
-        data = s_with_hole(n_points, seed=seed)
-        rng = np.random.default_rng(seed)
-        size = noise * np.ptp(data.points, axis=0).max()
-        return data.points + size * rng.normal(size=data.points.shape), data.distances()
-
-    found, plain, graph = medians(make)
+    found, plain, graph = medians(lambda seed: noisy_s(seed, n_points, noise))
     assert found < most
     assert found < 1.1 * plain
     assert found < 0.4 * graph
+
+
+def noisy_petals(seed, n_points=300, noise=0.03):
+    data = petals(n_points, noise=noise, seed=seed)
+    return data.points, data.distances()
+
+
+@pytest.mark.parametrize(
+    ("make", "most", "of_plain"),
+    [
+        (lambda seed: noisy_s(seed, 400, 0.01), 0.04, 1.1),
+        (lambda seed: noisy_s(seed, 550, 0.005), 0.019, 1.1),
+        (noisy_petals, 0.015, 0.4),
+    ],
+)
+def test_noise_of_few_points(make, most, of_plain):
+    """Once left as it was, or taken away with surfaces as wide as the bends of the S."""
+    found, plain, graph = medians(make, 5)
+    assert found < most
+    assert found < of_plain * plain
+    assert found < 0.5 * graph
+
+
+@pytest.mark.parametrize("noise", [0.003, 0.01])
+def test_few_points_on_windings_are_not_denoised(noise):
+    """Neighbourhoods reach from one to the next, and surfaces would join them."""
+
+    def make(seed):
+        data = swiss_roll(400, noise=noise, seed=seed)
+        return data.points, data.distances()
+
+    found, plain, graph = medians(make)
+    assert found < 1.2 * noise
+    assert found < 0.1 * min(plain, graph)

@@ -66,6 +66,11 @@ def test_the_table(kind, n_points, tangent, n_tangent, step, denoise, n_denoise,
     }
 
 
+def test_surfaces_in_noise_are_as_wide_as_the_texture_says():
+    found = resolve_auto(OPEN, Texture("noisy", 0.9, 4), 400)
+    assert (found.tangent_neighbors, found.denoise_neighbors) == (24, 24)
+
+
 def test_what_was_asked_for_stays():
     asked = replace(
         OPEN, n_neighbors=4, tangent="pca", step="chord", denoise=1, tangent_neighbors=7
@@ -130,5 +135,5 @@ def test_a_strip_no_wider_than_its_noise_has_one_dimension():
         strip = np.column_stack((strip, np.zeros(600))) + 0.15 * rng.standard_normal((600, 3))
         found = without_thin_ones(OPEN, strip, build_graph(strip), Run())
         assert found.intrinsic_dim == dim
-    few = swiss_roll(84).points
+    few = swiss_roll(527).points
     assert without_thin_ones(OPEN, few, build_graph(few), Run()) is OPEN

@@ -192,3 +192,32 @@ def test_denoising_by_least_squares_only_if_asked():
     assert not np.array_equal(
         models[0]._fitted.geometry.surface, models[1]._fitted.geometry.surface
     )
+
+
+@pytest.mark.parametrize(
+    ("n_points", "noise", "kind", "n_each"),
+    [
+        (96, 0.01, "noisy", 4),
+        (95, 0.01, "smooth", 8),  # fewer than four neighbourhoods
+        (527, 0.01, "noisy", 4),
+        (528, 0.01, "noisy", 8),  # eleven of the larger ones
+        (96, 0, "smooth", 8),
+    ],
+)
+def test_few_points_have_smaller_neighborhoods(n_points, noise, kind, n_each):
+    rng = np.random.default_rng(0)
+    where = rng.uniform(-1, 1, (n_points, 2))
+    height = 0.1 * np.square(where).sum(axis=1) + 0.05 * np.sin(3 * where[:, 0])
+    points = np.column_stack((where, height)) + noise * rng.normal(size=(n_points, 3))
+    texture = texture_of(points, build_graph(points), 2)
+    assert (texture.kind, texture.n_each) == (kind, n_each)
+
+
+@pytest.mark.parametrize(("n_features", "kind"), [(1, "noisy"), (30, "rough")])
+def test_few_points_are_noisy_only_if_planes_hold_most_of_them(n_features, kind):
+    """Or more dimensions are taken for noise: 218 places in the field of 28 stations."""
+    rng = np.random.default_rng(0)
+    where = rng.uniform(-1, 1, (220, 2))
+    points = np.column_stack((where, 0.3 * np.square(where), np.zeros((220, n_features))))
+    points += 0.04 * rng.normal(size=points.shape)
+    assert texture_of(points, build_graph(points), 2).kind == kind

@@ -8,7 +8,15 @@ import numpy as np
 
 from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.order import sample
-from ptunfold.geometry.texture import IN_STRONG_NOISE, SAMPLE, Texture, median_explained, texture_of
+from ptunfold.geometry.texture import (
+    IN_STRONG_NOISE,
+    LEAST_NEIGHBORHOODS,
+    MANY,
+    SAMPLE,
+    Texture,
+    median_explained,
+    texture_of,
+)
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, Graph, Options, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
@@ -18,10 +26,8 @@ _NEIGHBORS = 10
 # falls with them, the time of a fit grows by a third. With many points the memory matters more.
 _WIDE, _MOST_WIDE = 12, 200_000
 _DENOISE_ROUNDS = 3
-# For each coefficient of a surface. Measured at noise from 0.2 to 3.5 %: much noise needs more.
-_DENOISE_NEIGHBORS = 8
 # For each coefficient of a surface. Measured: on thin samples fewer are better.
-_TANGENT_NEIGHBORS, _IN_NOISE = 3, 8
+_TANGENT_NEIGHBORS = 3
 # Of the data: 0.6 on six dimensions of 2000 points, where surfaces are five times as exact as
 # planes, 0.74 on eight of 1500, where planes are twice as exact.
 _WIDEST = 0.65
@@ -76,6 +82,7 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     kind = None if texture is None else texture.kind
     dim, n_near, tangent = options.intrinsic_dim, options.tangent_neighbors, options.tangent
     is_noisy = texture is not None and texture.is_noisy
+    n_each = MANY if texture is None else texture.n_each
     is_curved = kind == "smooth" or is_noisy
     step = options.step or ("arc" if is_curved else "chord")
     if tangent is None:
@@ -88,10 +95,10 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     if n_near is None:
         n_near = plane_neighbors(dim, n_points)
         if tangent in SURFACES:
-            share = _IN_NOISE if is_noisy else _TANGENT_NEIGHBORS
+            share = n_each if is_noisy else _TANGENT_NEIGHBORS
             n_near = max(share * n_coefficients(dim), n_near)
         n_near = min(n_near, n_points - 1)
-    share = IN_STRONG_NOISE if kind == "very noisy" else _DENOISE_NEIGHBORS
+    share = IN_STRONG_NOISE if kind == "very noisy" else n_each
     # Long edges pay only where they are taken for arcs.
     is_wide = _may_widen(options, n_points) and is_curved and step == "arc"
     return Settings(
@@ -171,7 +178,9 @@ def without_thin_ones(options: Options, points: FloatArray, graph: Graph, run: R
     """
     dim = options.intrinsic_dim
     widest = IN_STRONG_NOISE * n_coefficients(dim)
-    if dim == 1 or widest >= len(points) or points.shape[1] == dim:
+    # Of few points such neighbourhoods are thick because the data are bent.
+    least = LEAST_NEIGHBORHOODS * MANY * n_coefficients(dim)
+    if dim == 1 or len(points) < least or points.shape[1] == dim:
         return options
     nodes = sample(points, SAMPLE)
     frames = frames_at(nodes, points, graph, widest, dim + 1, n_jobs=run.n_jobs)

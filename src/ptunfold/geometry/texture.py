@@ -12,7 +12,7 @@ from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import n_coefficients, plane_neighbors
 
 SAMPLE = 100
-_FEW, _MANY, IN_STRONG_NOISE = 4, 8, 14  # neighbours for each coefficient of a surface
+FEW, MANY, IN_STRONG_NOISE = 4, 8, 14  # neighbours for each coefficient of a surface
 # Measured on the sets of benchmarks/accuracy.py. Bend: 0 on flat sets, 0.008 on a swiss roll of
 # 100 000 points, where plain planes are exact to 0.01 %, and 0.03 to 0.3 on smaller curved sets.
 _FLAT = 0.005
@@ -32,8 +32,12 @@ _EVEN, _EVERYWHERE = 0.7, 0.9
 # on loops of images, whose planes follow their curvature.
 _EXPLAINED, _WELL_EXPLAINED = 0.75, 0.9
 # So many neighbourhoods have to fit into the data: where a surface is fitted to a large part of
-# them, their shape goes with the noise.
-_LEAST_NEIGHBORHOODS = 11
+# them, their shape goes with the noise. With fewer points small ones will do that are half as wide
+# as the data, if they show nothing but noise.
+LEAST_NEIGHBORHOODS = 11
+# Of the mean square of misfits to the square of their median: up to 1.1 with noise alone, 1.2 and
+# more where some neighbourhoods reach over a bend, or to another winding of a roll.
+_ALIKE, _SAMPLE_OF_MISFITS = 1.2, 400
 
 
 @dataclass(frozen=True)
@@ -49,10 +53,13 @@ class Texture:
     explained : float
         The share of the edges, by their squared lengths, that lies in tangent planes; the median
         over points.
+    n_each : int
+        How many neighbours for each coefficient surfaces are fitted to, where there is noise.
     """
 
     kind: str
     explained: float
+    n_each: int = MANY
 
     @property
     def is_noisy(self) -> bool:
@@ -115,7 +122,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
         )
 
     n_near = plane_neighbors(dim, n_points)
-    few, many = (share * n_coefficients(dim) for share in (_FEW, _MANY))
+    few, many = (share * n_coefficients(dim) for share in (FEW, MANY))
     planes = look(n_near)
     explained = median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
@@ -123,7 +130,7 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     if is_bent.mean() < _MUCH:
         return Texture("flat", explained)
     clean = "smooth" if explained >= _WELL_EXPLAINED else "rough"
-    if _LEAST_NEIGHBORHOODS * many > n_points:
+    if min(LEAST_NEIGHBORHOODS * many, 2 ** max(dim, 2) * few) > n_points:
         return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
     near, wide = look(few, "quadratic"), look(many, "quadratic")
@@ -145,8 +152,19 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     # Off the surface in all directions, or in one direction, but off the plane.
     off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
     is_strong = min(np.median(off) * np.sqrt(many + 1), thin) >= _STRONG
-    has_room = _LEAST_NEIGHBORHOODS * IN_STRONG_NOISE * n_coefficients(dim) <= n_points
-    return Texture("very noisy" if is_strong and has_room else "noisy", explained)
+    room = n_points / (LEAST_NEIGHBORHOODS * n_coefficients(dim))  # for each coefficient
+    if room < MANY and explained < _EXPLAINED:  # too few to tell noise from more dimensions
+        return Texture(clean, explained)
+    if is_strong and room >= IN_STRONG_NOISE:
+        return Texture("very noisy", explained)
+    # Noise is alike everywhere. If some neighbourhoods fit far worse than most, they are too wide,
+    # and smaller ones are taken; of few points these from the start.
+    nodes = sample(points, _SAMPLE_OF_MISFITS)
+    for n_each in (MANY, FEW) if is_strong or room >= MANY else (FEW,):
+        misfits = look(n_each * n_coefficients(dim), "quadratic").residual
+        if np.square(misfits).mean() <= _ALIKE * np.median(misfits) ** 2:
+            return Texture("noisy", explained, n_each)
+    return Texture("noisy" if room >= MANY else clean, explained)
 
 
 def median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
