@@ -183,6 +183,112 @@ class Orientation:
 
 
 @dataclass(frozen=True, eq=False)
+class Seam:
+    """Where a sheet is cut open that closes upon itself.
+
+    Who crosses the seam is carried by a motion: where ``edges[:, 1]`` are at x, they are seen from
+    ``edges[:, 0]`` at ``turn @ x + shift``.
+
+    Attributes
+    ----------
+    kind : {"period", "glide", "turn"}
+        A shift, as around a cylinder; a shift with a reflection, as around a Möbius band; or a
+        turn, as around a cone, or a surface that no flat map can show.
+    edges : (n_edges, 2) int
+        The edges across it, from one side to the other.
+    turn, shift : (d, d), (d,) float64
+        The motion.
+    length, std : float
+        How far it carries along the sheet, the mean over the edges and the standard deviation.
+    loop : (n_nodes,) int
+        The points of a short loop across it, the first one again at the end.
+    loop_length : float
+        The length of that loop along the graph.
+    """
+
+    kind: str
+    edges: IntArray
+    turn: FloatArray
+    shift: FloatArray
+    length: float
+    std: float
+    loop: IntArray
+    loop_length: float
+
+
+@dataclass(frozen=True, eq=False)
+class Topology:
+    """How a sheet closes upon itself: ``print`` it.
+
+    Attributes
+    ----------
+    seams : tuple of Seam
+        One for each loop that closes, independent of each other.
+    dim : int
+        The dimension of the sheet.
+    has_rim : bool
+        Whether it ends somewhere.
+    is_orientable : bool
+        Whether no loop turns left into right.
+    n_holes : int
+        The number of loops around holes, which need no cut.
+    edges : (n_edges, 2) int
+        All edges across seams.
+    where : (n_points, d) float64
+        The points as they are seen from one in the middle, along the shortest paths.
+    """
+
+    seams: tuple[Seam, ...]
+    dim: int
+    has_rim: bool
+    is_orientable: bool
+    n_holes: int
+    edges: IntArray
+    where: FloatArray
+
+    @property
+    def euler(self) -> int | None:
+        """The Euler characteristic of a surface, None for other dimensions."""
+        if self.dim != 2:
+            return None
+        return 2 - len(self.seams) - self.n_holes - self.has_rim
+
+    @property
+    def name(self) -> str:
+        """What it is called."""
+        n_seams, kinds = len(self.seams), [seam.kind for seam in self.seams]
+        if self.dim == 1:
+            return "a ring" if n_seams else "a curve"
+        holes = f" with {self.n_holes} hole{'s' * (self.n_holes > 1)}" if self.n_holes else ""
+        if self.has_rim:
+            names = {0: "a sheet", 1: "a cylinder"}
+            if not self.is_orientable:
+                names[1] = "a Möbius band"
+            elif kinds == ["turn"]:
+                names[1] = "a cone"
+            return names.get(n_seams, f"a sheet closed along {n_seams} loops") + holes
+        if self.dim > 2:
+            is_torus = n_seams == self.dim and self.is_orientable
+            return f"a {self.dim}-torus" if is_torus else f"closed, with {n_seams} loops"
+        if self.is_orientable:
+            names = {0: "a sphere", 2: "a torus"}
+            return names.get(n_seams, f"a closed surface with {n_seams} loops")
+        names = {1: "a projective plane", 2: "a Klein bottle"}
+        return names.get(n_seams, f"a one-sided closed surface with {n_seams} loops")
+
+    def __str__(self) -> str:
+        if not self.seams:
+            end = "" if self.has_rim else ", closed: no flat map can show it whole"
+            return f"{self.name}{end}"
+        count = len(self.seams)
+        ways = "one direction" if count == 1 else f"{count} directions"
+        lengths = [f"{seam.length:.4g} ± {seam.std:.2g}" for seam in self.seams]
+        told = " and ".join(filter(None, (", ".join(lengths[:-1]), lengths[-1])))
+        word = "period" if count == 1 else "periods"
+        return f"closes upon itself along {ways}: {word} {told} ({self.name})"
+
+
+@dataclass(frozen=True, eq=False)
 class Connection:
     """The discrete Levi-Civita connection on the edges of a graph.
 

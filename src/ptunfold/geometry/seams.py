@@ -1,0 +1,388 @@
+"""Where a sheet closes upon itself: loops that cannot be drawn together, and what they do.
+
+All paths from one central point are unfolded into its tangent space, which gives every point u a
+place y_u and a turn Q_u. An edge u → v closes a loop with the paths to its ends. Carried around it,
+the tangent space comes back moved: by the turn H = Q_u R_uv Q_vᵗ and the shift
+t = y_u + Q_u s_uv - H y_v. On a flat sheet that is nothing for loops that can be drawn together, and
+the same motion, a deck transformation, for all loops that can be drawn over each other.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from ptunfold.kernels.development import develop_both_ways
+from ptunfold.kernels.trees import Tree, grow_whole_tree, new_tree
+from ptunfold.kernels.zipping import (
+    join_open_edges,
+    shut_short_loops,
+    triangles_of_open_edges,
+    zip_up,
+)
+from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, Seam, Topology
+
+# A loop of so many edges more may be a void between points at random, with 18 neighbours or more,
+# and with fewer.
+_AROUND_SMALL_VOID, _AROUND_VOID, _MANY, _AROUND_LARGE_VOID = 5, 6, 18, 9
+# Of the length of a loop, how far it carries its ends apart: 0 around a hole in a flat sheet, 1
+# around a cylinder, 0.64 around a cone whose rim is half as long as that of a disk.
+_CLOSED, _FLAT = 0.5, 0.1
+# Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
+_RIM, _ONE_SIDE = 0.35, -0.2
+# Of how far it carries, by how much the motion of a seam may differ along it and still be a shift.
+_SHIFT = 0.25
+# The same, for two motions to be one.
+_SAME = 0.03
+_MOST_TRIANGLES = 1 << 16
+
+
+def find_topology(connection: Connection) -> Topology:
+    """Find where a connected sheet closes upon itself, and how.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of a connected graph.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph, connect, estimate_frames
+    >>> from ptunfold.datasets import flat_torus
+    >>> points = flat_torus(1000).points
+    >>> graph = build_graph(points, 20)
+    >>> connection = connect(points, graph, estimate_frames(points, graph))
+    >>> print(find_topology(connection).name)
+    a torus
+    """
+    graph, dim = connection.graph, connection.intrinsic_dim
+    unrolled = unroll(connection)
+    n_around = _around_voids(graph, dim)
+    is_open = open_edges(graph, unrolled.tree, n_around)
+    groups, relations = _group(connection, unrolled, is_open, n_around)
+    has_rim = _has_rim(connection)
+    n_all = len(_independent(groups, relations))
+    groups, relations = _merged(groups, relations)
+    found = [groups[place] for place in _independent(groups, relations)]
+    closing = [group for group in groups if not has_rim or group.closing >= _CLOSED]
+    least = graph.n_points ** (1 - 1 / dim)
+    if sum(len(group.edges) for group in closing) < least or (dim == 1 and has_rim):
+        closing = []  # a few edges that jump close nothing
+    kept = [group for group in found if any(group is one for one in closing)]
+    cut = np.concatenate([group.edges for group in closing] or [np.empty(0, dtype=np.int64)])
+    return Topology(
+        tuple(_seam(group, graph, unrolled.tree) for group in kept),
+        dim=dim,
+        has_rim=has_rim,
+        is_orientable=all(np.linalg.det(group.turn) > 0 for group in groups),
+        n_holes=n_all - len(kept) if has_rim else 0,
+        edges=np.column_stack((graph.tails[cut], graph.indices[cut])),
+        where=unrolled.where,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Unrolled:
+    """All paths from one central point, unfolded into its tangent space.
+
+    Attributes
+    ----------
+    root : int
+        The central point.
+    tree : Tree
+        The shortest paths.
+    where : (n_points, d) float64
+        Each point as seen from the root.
+    turns : (n_points, d, d) float64
+        From the frame of each point to that of the root.
+    """
+
+    root: int
+    tree: Tree
+    where: FloatArray
+    turns: FloatArray
+
+
+def unroll(connection: Connection) -> Unrolled:
+    """Unfold all paths from a point in the middle of a connected graph."""
+    graph, dim = connection.graph, connection.intrinsic_dim
+    first = _grow(graph, 0)[0].distance
+    one = _grow(graph, int(first.argmax()))[0].distance
+    other = _grow(graph, int(one.argmax()))[0].distance
+    root = int(np.maximum(one, other).argmin())
+    tree, n_settled = _grow(graph, root)
+    inward, where = np.zeros((2, graph.n_points, dim))
+    turns = np.empty((graph.n_points, dim, dim))
+    develop_both_ways(
+        graph.tails,
+        graph.reverse,
+        connection.rotations,
+        connection.steps,
+        np.ones(graph.n_edges),
+        tree,
+        n_settled,
+        inward,
+        where,
+        turns,
+        np.zeros((graph.n_points, 2)),
+    )
+    return Unrolled(root, tree, where, turns)
+
+
+def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
+    tree = new_tree(graph.n_points)
+    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, source, tree)
+    return tree, n_settled
+
+
+def _around_voids(graph: Graph, dim: int) -> int:
+    """Tell how many edges lead around a void between points at random."""
+    if dim > 2:
+        return _AROUND_SMALL_VOID
+    is_thin = graph.n_edges < _MANY * graph.n_points
+    return _AROUND_LARGE_VOID if is_thin else _AROUND_VOID
+
+
+def open_edges(graph: Graph, tree: Tree, n_around: int) -> BoolArray:
+    """Mark the edges whose loops through the tree cannot be drawn together, (n_edges,).
+
+    A loop can be drawn together if triangles fill it, or loops of up to ``n_around`` edges and one.
+    """
+    is_shut = np.zeros(graph.n_edges, dtype=bool)
+    edges = tree.parent_edge[tree.parent_edge >= 0]
+    is_shut[edges] = is_shut[graph.reverse[edges]] = True
+    arrays = (graph.indptr, graph.indices, graph.reverse, is_shut)
+    queue = np.empty(graph.n_edges // 2 + 1, dtype=np.int64)
+    queue[: len(edges)] = edges
+    n_shut, n_steps = len(edges), 3
+    while n_steps <= n_around:
+        if n_shut:
+            zip_up(*arrays, queue, n_shut)
+        n_shut = shut_short_loops(*arrays, queue, n_steps)
+        n_steps += n_shut == 0
+    return ~is_shut
+
+
+def _has_rim(connection: Connection) -> bool:
+    """Tell whether some points have all their neighbours on one side."""
+    graph, dim = connection.graph, connection.intrinsic_dim
+    lengths = np.linalg.norm(connection.steps, axis=1)
+    steps = connection.steps / np.where(lengths > 0, lengths, 1)[:, None]
+    means = np.column_stack(
+        [np.bincount(graph.tails, steps[:, axis], graph.n_points) for axis in range(dim)]
+    )
+    sizes = np.linalg.norm(means, axis=1)
+    means /= np.where(sizes > 0, sizes, 1)[:, None]
+    is_behind = np.einsum("ei,ei->e", steps, means[graph.tails]) < _ONE_SIDE
+    has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
+    n_rim = np.count_nonzero(~has_behind & (sizes > 0.5))
+    return bool(n_rim > _RIM * graph.n_points ** (1 - 1 / dim))
+
+
+@dataclass(frozen=True, eq=False)
+class _Group:
+    """Open edges whose loops can be drawn over each other.
+
+    Attributes
+    ----------
+    edges, back : (n_edges,) int
+        Directed, all from one side to the other, and the same the other way.
+    heads, seen : (n_edges, d)
+        Where the heads are, and where they are as seen from their tails.
+    tails, seen_back : (n_edges, d)
+        The same the other way.
+    turn, shift : (d, d), (d,)
+        The motion that loops through them make.
+    loops : (n_edges,)
+        The lengths of their loops through the root.
+    """
+
+    edges: IntArray
+    back: IntArray
+    heads: FloatArray
+    seen: FloatArray
+    tails: FloatArray
+    seen_back: FloatArray
+    turn: FloatArray
+    shift: FloatArray
+    loops: FloatArray
+
+    @property
+    def gaps(self) -> FloatArray:
+        """How far the heads are from where they are seen, (n_edges, d)."""
+        return self.seen - self.heads
+
+    @property
+    def closing(self) -> float:
+        """How far the shortest loops carry their ends apart, as part of their lengths."""
+        ratios = np.linalg.norm(self.gaps, axis=1) / self.loops
+        return float(np.median(ratios[self.loops <= np.quantile(self.loops, 0.1)]))
+
+    def misfit(self, heads: FloatArray, seen: FloatArray) -> float:
+        """Measure how far the motion takes heads from where they are seen, as a mean."""
+        return float(np.linalg.norm(heads @ self.turn.T + self.shift - seen, axis=1).mean())
+
+
+def _group(
+    connection: Connection, unrolled: Unrolled, is_open: BoolArray, n_around: int
+) -> tuple[list[_Group], IntArray]:
+    """Put open edges together that lead the same way, and list triangles of three groups, (m, 3)."""
+    graph = connection.graph
+    arrays = (graph.indptr, graph.indices)
+    leading = np.empty(graph.n_edges, dtype=np.int64)
+    join_open_edges(*arrays, graph.reverse, ~is_open, n_around, leading)
+    numbers = np.minimum(leading, leading[graph.reverse])
+    triangles = np.empty((_MOST_TRIANGLES, 3), dtype=np.int64)
+    count = triangles_of_open_edges(*arrays, graph.reverse, ~is_open, numbers, triangles)
+    # Loops that are their own inverse have both directions.
+    is_once = (leading < leading[graph.reverse]) | (graph.tails < graph.indices)
+    edges = np.flatnonzero(is_open & (leading == numbers) & is_once)
+    edges = edges[np.argsort(numbers[edges], kind="stable")]
+    names, firsts = np.unique(numbers[edges], return_index=True)
+    relations = np.searchsorted(names, triangles[: min(count, _MOST_TRIANGLES)])
+    parts = np.split(edges, firsts[1:]) if len(names) else []
+    return [_with_motion(connection, unrolled, part) for part in parts], relations
+
+
+def _with_motion(connection: Connection, unrolled: Unrolled, edges: IntArray) -> _Group:
+    """Find the motion that loops through some edges make in the mean."""
+    graph, where, turns = connection.graph, unrolled.where, unrolled.turns
+    tails, heads = graph.tails[edges], graph.indices[edges]
+
+    def seen_from(nodes: IntArray, edges: IntArray) -> FloatArray:
+        steps: FloatArray = np.einsum("eij,ej->ei", turns[nodes], connection.steps[edges])
+        return where[nodes] + steps
+
+    turn = nearest_rotation(
+        np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])
+    )
+    seen = seen_from(tails, edges)
+    distance = unrolled.tree.distance
+    back = graph.reverse[edges]
+    return _Group(
+        edges,
+        back,
+        where[heads],
+        seen,
+        where[tails],
+        seen_from(heads, back),
+        turn,
+        (seen - where[heads] @ turn.T).mean(axis=0),
+        distance[tails] + distance[heads] + graph.lengths[edges],
+    )
+
+
+def nearest_rotation(matrix: FloatArray) -> FloatArray:
+    """Find the orthogonal matrix nearest to one (d, d)."""
+    left, _, right = np.linalg.svd(matrix)
+    nearest: FloatArray = left @ right
+    return nearest
+
+
+def _merged(groups: list[_Group], relations: IntArray) -> tuple[list[_Group], IntArray]:
+    """Make one group of those that move alike; what is between them is a hole at most."""
+    order = sorted(range(len(groups)), key=lambda place: -len(groups[place].edges))
+    kept: list[list[_Group]] = []
+    number = np.empty(len(groups), dtype=np.int64)
+    for place in order:
+        group = groups[place]
+        for name, family in enumerate(kept):
+            near = _SAME * float(np.linalg.norm(family[0].gaps, axis=1).mean())
+            if family[0].misfit(family[0].heads, family[0].seen) > near:
+                continue
+            if family[0].misfit(group.heads, group.seen) <= near:
+                family.append(group)
+            elif family[0].misfit(group.tails, group.seen_back) <= near:
+                family.append(_reversed(group))
+            else:
+                continue
+            number[place] = name
+            break
+        else:
+            number[place] = len(kept)
+            kept.append([group])
+    return [_joined(family) for family in kept], number[relations]
+
+
+def _reversed(group: _Group) -> _Group:
+    return replace(
+        group,
+        edges=group.back,
+        back=group.edges,
+        heads=group.tails,
+        seen=group.seen_back,
+        tails=group.heads,
+        seen_back=group.seen,
+        turn=group.turn.T,
+        shift=-group.turn.T @ group.shift,
+    )
+
+
+def _joined(family: list[_Group]) -> _Group:
+    if len(family) == 1:
+        return family[0]
+    turn = nearest_rotation(sum(len(group.edges) * group.turn for group in family))
+    names = ("edges", "back", "heads", "seen", "tails", "seen_back", "loops")
+    joined = {name: np.concatenate([getattr(group, name) for group in family]) for name in names}
+    shift = (joined["seen"] - joined["heads"] @ turn.T).mean(axis=0)
+    return _Group(**joined, turn=turn, shift=shift)
+
+
+def _independent(groups: list[_Group], relations: IntArray) -> list[int]:
+    """Choose groups whose loops, mod 2, make all others; those with the shortest loops."""
+    basis: dict[int, int] = {}
+
+    def adds(vector: int) -> bool:
+        while vector:
+            top = vector.bit_length()
+            if top not in basis:
+                basis[top] = vector
+                return True
+            vector ^= basis[top]
+        return False
+
+    for triangle in np.unique(np.sort(relations, axis=1), axis=0).tolist():
+        vector = 0
+        for place in triangle:
+            vector ^= 1 << place
+        adds(vector)
+    order = sorted(range(len(groups)), key=lambda place: groups[place].loops.min())
+    return [place for place in order if adds(1 << place)]
+
+
+def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
+    """Tell what a seam does to those who cross it."""
+    gaps, dim = group.gaps, len(group.shift)
+    mean = gaps.mean(axis=0)
+    spread = np.linalg.norm(gaps - mean, axis=1).mean()
+    turn, shift = group.turn, group.shift
+    if np.linalg.det(turn) < 0:
+        kind = "glide"
+        values, vectors = np.linalg.eigh((turn + turn.T) / 2)
+        along = gaps @ vectors[:, values > 0.5]  # what a reflection leaves as it is
+    elif spread <= _SHIFT * np.linalg.norm(mean):
+        kind, turn, shift, along = "period", np.eye(dim), mean, gaps
+    else:
+        kind, along = "turn", gaps[group.loops <= np.quantile(group.loops, 0.1)]
+    lengths = np.linalg.norm(along, axis=1)
+    shortest = int(group.loops.argmin())
+    ends = (graph.tails[group.edges[shortest]], graph.indices[group.edges[shortest]])
+    there, back = (_way_to_root(graph, tree, int(node)) for node in ends)
+    return Seam(
+        kind,
+        edges=np.column_stack((graph.tails[group.edges], graph.indices[group.edges])),
+        turn=turn,
+        shift=shift,
+        length=float(lengths.mean()),
+        std=float(lengths.std()),
+        loop=np.array([*there[::-1], *back]),
+        loop_length=float(group.loops[shortest]),
+    )
+
+
+def _way_to_root(graph: Graph, tree: Tree, node: int) -> list[int]:
+    way = [node]
+    while tree.parent_edge[way[-1]] >= 0:
+        way.append(int(graph.tails[tree.parent_edge[way[-1]]]))
+    return way

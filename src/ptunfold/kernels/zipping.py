@@ -1,0 +1,194 @@
+"""Loops of a graph that can be drawn together over triangles, and those that cannot."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.kernels.compiling import compiled
+
+
+@compiled()
+def zip_up(indptr, indices, reverse, is_shut, queue, n_queued):
+    """Shut the edges whose loops through a tree can be drawn together over triangles.
+
+    ``is_shut`` (E,) marks, in both directions, the edges of the tree at first; ``queue`` (E,) holds
+    them, one direction of each, ``n_queued`` of them. An edge is shut that closes a triangle with
+    two that are. Returns how many edges are shut now.
+    """
+    way = np.full(len(indptr) - 1, -1, dtype=np.int64)  # the edge to each neighbour of the node
+    done = 0
+    while done < n_queued:
+        edge = queue[done]
+        done += 1
+        node, other = indices[reverse[edge]], indices[edge]
+        for near in range(indptr[node], indptr[node + 1]):
+            way[indices[near]] = near
+        for far in range(indptr[other], indptr[other + 1]):
+            near = way[indices[far]]
+            if near < 0 or is_shut[near] == is_shut[far]:
+                continue
+            closing = far if is_shut[near] else near
+            is_shut[closing] = True
+            is_shut[reverse[closing]] = True
+            queue[n_queued] = closing
+            n_queued += 1
+        for near in range(indptr[node], indptr[node + 1]):
+            way[indices[near]] = -1
+    return n_queued
+
+
+@compiled()
+def shut_short_loops(indptr, indices, reverse, is_shut, queue, n_steps):
+    """Shut the edges that close a loop with up to ``n_steps`` edges that are shut.
+
+    Points at random leave small voids, which are no holes. ``queue`` (E / 2,) lists the edges that
+    were shut; returns their number.
+    """
+    n_points = len(indptr) - 1
+    hops, back = np.full((2, n_points), -1, dtype=np.int32)
+    front, behind = np.empty((2, n_points), dtype=np.int32)
+    is_tested = is_shut.copy()
+    n_queued, longest = 0, n_steps + 2
+    for node in range(n_points):
+        size = 0
+        for edge in range(indptr[node], indptr[node + 1]):
+            if is_tested[edge]:
+                continue
+            if size == 0:  # reach out from this node, once
+                size = _reach(indptr, indices, is_shut, node, longest - longest // 2, hops, front)
+            n_back = _reach(indptr, indices, is_shut, indices[edge], longest // 2, back, behind)
+            way = longest + 1
+            for place in range(n_back):
+                met = behind[place]
+                if hops[met] >= 0:
+                    way = min(way, hops[met] + back[met])
+                back[met] = -1
+            if way <= n_steps:
+                is_shut[edge] = is_shut[reverse[edge]] = True
+                is_tested[edge] = is_tested[reverse[edge]] = True
+                queue[n_queued] = edge
+                n_queued += 1
+            elif way > longest:  # from the neighbours of its ends the way is two steps shorter
+                _mark_beside(indptr, indices, reverse, is_shut, edge, is_tested)
+        for place in range(size):
+            hops[front[place]] = -1
+    return n_queued
+
+
+@compiled()
+def _reach(indptr, indices, is_shut, node, n_steps, hops, front):
+    """Count in ``hops`` (n,) the steps along edges that are shut; list in ``front`` who is met."""
+    hops[node], front[0], size, first = 0, node, 1, 0
+    while first < size and hops[front[first]] < n_steps:
+        near = front[first]
+        first += 1
+        for way in range(indptr[near], indptr[near + 1]):
+            if is_shut[way] and hops[indices[way]] < 0:
+                hops[indices[way]] = hops[near] + 1
+                front[size] = indices[way]
+                size += 1
+    return size
+
+
+@compiled()
+def _mark_beside(indptr, indices, reverse, is_shut, edge, is_marked):
+    """Mark the open edges, in both directions, whose ends are those of ``edge`` or next to them."""
+    node, head = indices[reverse[edge]], indices[edge]
+    for step in range(indptr[node] - 1, indptr[node + 1]):
+        if step >= indptr[node] and not is_shut[step]:
+            continue
+        tail = node if step < indptr[node] else indices[step]
+        for other in range(indptr[tail], indptr[tail + 1]):
+            if is_marked[other]:
+                continue
+            is_beside = indices[other] == head
+            for way in range(indptr[head], indptr[head + 1]):
+                if is_beside:
+                    break
+                is_beside = is_shut[way] and indices[way] == indices[other]
+            if is_beside:
+                is_marked[other] = is_marked[reverse[other]] = True
+
+
+@compiled()
+def join_open_edges(indptr, indices, reverse, is_shut, n_steps, group):
+    """Give the same number to open edges that lead from one side to the same other.
+
+    Two of them do if edges that are shut lead from tail to tail and from head to head in few
+    steps, ``n_steps`` in all. ``group`` (E,) becomes the smallest of the edges that each directed
+    edge goes with.
+    """
+    n_points = len(indptr) - 1
+    for edge in range(len(indices)):
+        group[edge] = edge
+    hops, back = np.full((2, n_points), -1, dtype=np.int32)
+    front, behind = np.empty((2, n_points), dtype=np.int32)
+    is_done = is_shut.copy()
+    for node in range(n_points):
+        size = 0
+        for edge in range(indptr[node], indptr[node + 1]):
+            if is_done[edge]:
+                continue
+            if size == 0:
+                size = _reach(indptr, indices, is_shut, node, n_steps // 2 + 1, hops, front)
+            n_back = _reach(
+                indptr, indices, is_shut, indices[edge], n_steps // 2 + 1, back, behind
+            )
+            for place in range(size):
+                tail = front[place]
+                for other in range(indptr[tail], indptr[tail + 1]):
+                    step = back[indices[other]]
+                    if is_shut[other] or step < 0 or hops[tail] + step > n_steps:
+                        continue
+                    _unite(group, edge, other)
+                    _unite(group, reverse[edge], reverse[other])
+                    if hops[tail] <= 1 and step <= 1:
+                        is_done[other] = is_done[reverse[other]] = True
+            for place in range(n_back):
+                back[behind[place]] = -1
+        for place in range(size):
+            hops[front[place]] = -1
+    for edge in range(len(indices)):
+        group[edge] = _root(group, edge)
+
+
+@compiled()
+def _unite(group, one, other):
+    one, other = _root(group, one), _root(group, other)
+    group[max(one, other)] = min(one, other)
+
+
+@compiled()
+def _root(group, edge):
+    while group[edge] != edge:
+        group[edge] = group[group[edge]]
+        edge = group[edge]
+    return edge
+
+
+@compiled()
+def triangles_of_open_edges(indptr, indices, reverse, is_shut, group, found):
+    """List in ``found`` (m, 3) the groups of triangles all of whose edges are open.
+
+    Each triangle once, as far as there is room; returns their number.
+    """
+    way = np.full(len(indptr) - 1, -1, dtype=np.int64)
+    count = 0
+    for node in range(len(indptr) - 1):
+        for edge in range(indptr[node], indptr[node + 1]):
+            way[indices[edge]] = edge
+        for edge in range(indptr[node], indptr[node + 1]):
+            other = indices[edge]
+            if is_shut[edge] or other < node:
+                continue
+            for second in range(indptr[other], indptr[other + 1]):
+                third = way[indices[second]]
+                if third < 0 or indices[second] < other or is_shut[second] or is_shut[third]:
+                    continue
+                if count < len(found):
+                    found[count, 0], found[count, 1] = group[edge], group[second]
+                    found[count, 2] = group[reverse[third]]
+                count += 1
+        for edge in range(indptr[node], indptr[node + 1]):
+            way[indices[edge]] = -1
+    return count
