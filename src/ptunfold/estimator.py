@@ -28,9 +28,12 @@ from ptunfold.types import (
     Graph,
     Orientation,
     Path,
+    Topology,
     Transport,
 )
 from ptunfold.validation import (
+    SEAMS,
+    check_choice,
     check_count,
     check_flag,
     check_is_fitted,
@@ -124,6 +127,11 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     disconnected : {"bridge", "error", "largest", "separate"}, default="bridge"
         What to do with a graph of several components: join them by the shortest possible edges,
         refuse, embed the largest (NaN for the rest), or embed each by itself, side by side.
+    seams : {"auto", "cut", "leave"}, default="auto"
+        What to do with data that close upon themselves, such as rings, cylinders and tori: cut
+        them open, so that they lie flat, or leave them, and the embedding folds or bends them.
+        "auto" cuts unless ``n_components`` has room for one dimension more for each loop, as for a
+        ring in the plane. A warning says what is done; see ``topology_``.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless points are many and of many dimensions,
         as a million of fifty, and then approximate (``pip install 'ptunfold[approximate]'``); a
@@ -174,6 +182,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tangent planes, ``transport_.coherence`` is carried on from edge to edge. ``print`` it.
     orientation_ : Orientation
         Whether the sheet has two sides, with a loop along which left becomes right if not.
+    topology_ : Topology
+        How the data close upon themselves: ``print`` it. ``topology_.seams`` has the periods and
+        what happens to who crosses a seam; of several components that of the largest.
+    intrinsic_coordinates_ : (n_points, intrinsic_dim) float64
+        Coordinates along the sheet: for each direction in which it is closed an angle from 0 to
+        2π, then the others. A ring has one angle, a torus two.
     n_features_in_ : int
         The dimension of the input.
 
@@ -207,6 +221,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         landmark_selection: str = "maxmin",
         mds: str = "auto",
         disconnected: str = "bridge",
+        seams: str = "auto",
         search: str = "auto",
         engine: Any = "threads",
         n_jobs: int | None = None,
@@ -228,6 +243,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         self.landmark_selection = landmark_selection
         self.mds = mds
         self.disconnected = disconnected
+        self.seams = seams
         self.search = search
         self.engine = engine
         self.n_jobs = n_jobs
@@ -285,6 +301,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             prune=self.prune,
             n_jobs=self.n_jobs,
         )
+        check_choice("seams", self.seams, SEAMS)
         check_engine(self.engine)
         check_verbose(self.verbose)
         engine = make_engine(self.engine, self.n_jobs)
@@ -311,6 +328,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
                 Run(self.n_jobs, bool(self.verbose)),
                 check=check,
                 mds=self.mds,
+                seams=self.seams,
             )
         self.embedding_ = embedding.coordinates
         self.eigenvalues_ = embedding.eigenvalues
@@ -461,6 +479,50 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         return self._fitted.orientation
 
+    @property
+    def topology_(self) -> Topology:
+        """How the data close upon themselves."""
+        check_is_fitted(self)
+        return self._fitted.topology
+
+    @property
+    def intrinsic_coordinates_(self) -> FloatArray:
+        """Coordinates along the sheet, angles for closed directions first."""
+        check_is_fitted(self)
+        return self._fitted.intrinsic_coordinates
+
+    def images(self, points: Any = None) -> FloatArray:
+        """Tell where points of the embedding are seen from across the seams.
+
+        The embedding of data that close upon themselves is one tile of a pattern; each seam carries
+        it to the next tile, and so does its inverse. A point next to the border has an image next
+        to its neighbours on the other side.
+
+        Parameters
+        ----------
+        points : list of int, optional
+            Points of the fitted data; all by default.
+
+        Returns
+        -------
+        images : (n_images, n_chosen, n_components)
+            For each seam there and back; none where nothing was cut.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import flat_torus
+        >>> with warnings.catch_warnings(action="ignore"):  # which says that it is cut
+        ...     model = PTU().fit(flat_torus(1000).points)
+        >>> print(model.topology_.name, model.images([0]).shape)
+        a torus (6, 1, 2)
+        """
+        check_is_fitted(self)
+        chosen = slice(None) if points is None else check_sources(points, len(self.embedding_))
+        images: FloatArray = self._fitted.images(self.embedding_[chosen])
+        return images
+
     def path(self, start: int, end: int) -> Path:
         """Unfold the shortest path between two points of the fitted data.
 
@@ -517,7 +579,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             "coherence": how far the unfolding can be believed around the point, from 0 to 1.
         """
         check_is_fitted(self)
-        return point_scores(self.connection_, self.embedding_, n_jobs=self.n_jobs)
+        return point_scores(self._fitted.as_given.chart, self.embedding_, n_jobs=self.n_jobs)
 
     @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(

@@ -10,9 +10,11 @@ from typing import Any
 import numpy as np
 
 from ptunfold.embedding.extension import Extension
+from ptunfold.embedding.tiles import angles_along, motion_of, products
+from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
-from ptunfold.types import FloatArray, Geometry, Orientation
+from ptunfold.types import FloatArray, Geometry, Orientation, Topology
 
 _making = Lock()
 
@@ -53,6 +55,40 @@ class Fitted:
     def orientation(self) -> Orientation:
         """Whether the sheet has two sides."""
         return orient(self.as_given.graph, self.as_given.frames)[1]
+
+    @cached_property
+    def topology(self) -> Topology:
+        """How the data close upon themselves."""
+        return topology_of(self.as_given)
+
+    @cached_property
+    def intrinsic_coordinates(self) -> FloatArray:
+        """Angles for closed directions, and the other coordinates."""
+        topology = self.topology
+        if self.is_tile and self.embedding.shape[1] == topology.dim:
+            return angles_along(self.embedding, self.motions)
+        return angles_along(topology.where, [(seam.turn, seam.shift) for seam in topology.seams])
+
+    @property
+    def is_tile(self) -> bool:
+        """Whether the embedding was cut open."""
+        return self.geometry.torn is not None and len(self.geometry.torn) > 0
+
+    @cached_property
+    def motions(self) -> list[tuple[FloatArray, FloatArray]]:
+        """What seams do in the embedding: a turn and a shift for each."""
+        if not self.is_tile:
+            return []
+        order = self.geometry.to_input(np.arange(len(self.embedding)))
+        maps = np.empty_like(self.extension(None).maps)
+        maps[order] = self.extension(None).maps
+        connection = self.as_given.connection
+        return [motion_of(seam, connection, self.embedding, maps) for seam in self.topology.seams]
+
+    def images(self, chosen: FloatArray) -> FloatArray:
+        """Carry points of the embedding (m, c) to the tiles around it, (n_images, m, c)."""
+        images = [chosen @ turn.T + shift for turn, shift in products(self.motions)]
+        return np.array(images, dtype=chosen.dtype).reshape(len(images), *chosen.shape)
 
     def extension(self, n_jobs: int | None) -> Extension:
         """Return what places new points; made once, for all threads."""

@@ -11,6 +11,7 @@ from ptunfold.embedding.judging import fewer_neighbors, is_truer
 from ptunfold.embedding.layout import side_by_side
 from ptunfold.embedding.pieces import embed_component
 from ptunfold.engines import Engine
+from ptunfold.geodesics.seams import cut_open
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
 from ptunfold.geometry.stages import (
@@ -50,6 +51,7 @@ def unfold(
     *,
     check: RoomCheck | None = None,
     mds: str = "auto",
+    seams: str = "auto",
 ) -> tuple[Geometry, Embedding, IntArray]:
     """Embed points: the whole method.
 
@@ -71,6 +73,8 @@ def unfold(
         Looks whether there is room, as `plan_landmarks` returns it.
     mds : {"auto", "classical", "stress"}
         How distances become coordinates.
+    seams : {"auto", "cut", "leave"}
+        Whether a sheet that closes upon itself is cut open.
 
     Returns
     -------
@@ -85,6 +89,7 @@ def unfold(
     engine = Engine() if engine is None else engine
     run = replace(run, n_jobs=effective_n_jobs(run.n_jobs))  # once for all stages
     geometry = build_geometry(points, options, engine, run, check=check)
+    geometry = cut_open(geometry, n_components, seams)
     pieces = [
         embed_component(geometry, nodes, n_components, landmarks, engine, run, mds=mds)
         for nodes in geometry.components

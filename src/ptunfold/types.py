@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -542,6 +542,8 @@ class Geometry:
     order : (n_points,) int, optional
         With many points all of the above is in an order of its own: point i here is the caller's
         point ``order[i]``.
+    torn : (n_torn, 2) int, optional
+        Edges across seams, which the embedding tears.
     """
 
     graph: Graph
@@ -553,6 +555,24 @@ class Geometry:
     shortcuts: IntArray
     texture: str | None
     order: IntArray | None = None
+    torn: IntArray | None = None
+
+    @cached_property
+    def chart(self) -> Connection:
+        """What is embedded: the connection without the edges that are torn."""
+        if self.torn is None or not len(self.torn):
+            return self.connection
+        graph, connection = self.graph, self.connection
+        keys = np.concatenate((self.torn, self.torn[:, ::-1])) @ [graph.n_points, 1]
+        kept = ~np.isin(graph.tails * np.int64(graph.n_points) + graph.indices, keys)
+        indptr = np.concatenate(([0], np.cumsum(kept)))[graph.indptr]
+        return replace(
+            connection,
+            graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], graph.bridges),
+            rotations=connection.rotations[kept],
+            steps=connection.steps[kept],
+            coherence=None if connection.coherence is None else connection.coherence[kept],
+        )
 
     @property
     def transport(self) -> Transport:

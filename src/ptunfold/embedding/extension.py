@@ -77,6 +77,9 @@ class Extension:
         self.is_embedded = geometry.labels >= 0
         # Copies of a point speak with one voice, that of the first of them.
         self.places = distinct_places(self.points)
+        # Neighbours across a seam are elsewhere in the embedding.
+        chart = geometry.chart
+        geometry = replace(geometry, graph=chart.graph, connection=chart, torn=None)
         kept = _proper_edges(geometry, self.places, n_jobs)
         degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))

@@ -66,8 +66,8 @@ def embed_component(
     share = landmarks_for(nodes, geometry, plan, n_components)
     how = (n_components, engine, run, mds, geometry.points.dtype)
     if share is None:
-        return embed_by_all_distances(geometry.connection, nodes, *how), nodes[:0]
-    return embed_by_landmarks(geometry.connection, nodes, share, *how)
+        return embed_by_all_distances(geometry.chart, nodes, *how), nodes[:0]
+    return embed_by_landmarks(geometry.chart, nodes, share, *how)
 
 
 def embed_by_all_distances(

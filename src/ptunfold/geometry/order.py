@@ -60,6 +60,7 @@ def in_given_order(geometry: Geometry) -> Geometry:
         geometry.surface[place],
         geometry.to_input(geometry.shortcuts),
         geometry.texture,
+        torn=None if geometry.torn is None else geometry.to_input(geometry.torn),
     )
 
 

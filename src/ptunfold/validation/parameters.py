@@ -13,6 +13,7 @@ from ptunfold.validation.values import (
     LANDMARK_SELECTIONS,
     MDS,
     PRUNES,
+    SEAMS,
     SEARCHES,
     STEPS,
     TANGENTS,
@@ -28,6 +29,7 @@ _CHOICES = {
     "mds": MDS,
     "disconnected": DISCONNECTED,
     "search": SEARCHES,
+    "seams": SEAMS,
 }
 # Numbers, or what else stands for one.
 _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {

@@ -9,10 +9,14 @@ the same motion, a deck transformation, for all loops that can be drawn over eac
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
+from ptunfold.caller import warn
+from ptunfold.geodesics.arrangement import restrict
+from ptunfold.geometry.graph import without_bridges
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.trees import Tree, grow_whole_tree, new_tree
 from ptunfold.kernels.zipping import (
@@ -21,7 +25,16 @@ from ptunfold.kernels.zipping import (
     triangles_of_open_edges,
     zip_up,
 )
-from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, Seam, Topology
+from ptunfold.types import (
+    BoolArray,
+    Connection,
+    FloatArray,
+    Geometry,
+    Graph,
+    IntArray,
+    Seam,
+    Topology,
+)
 
 # A loop of so many edges more may be a void between points at random, with 18 neighbours or more,
 # and with fewer.
@@ -36,6 +49,8 @@ _SHIFT = 0.25
 # The same, for two motions to be one.
 _SAME = 0.03
 _MOST_TRIANGLES = 1 << 16
+_LEAST_POINTS = 50
+_COHERENT = 0.9
 
 
 def find_topology(connection: Connection) -> Topology:
@@ -80,6 +95,58 @@ def find_topology(connection: Connection) -> Topology:
         edges=np.column_stack((graph.tails[cut], graph.indices[cut])),
         where=unrolled.where,
     )
+
+
+def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
+    """Tear the edges across the seams of data that close upon themselves, and say so.
+
+    With "auto" that is done if a picture of ``n_components`` dimensions has no room for another one
+    for each loop that closes.
+    """
+    torn = [np.empty((0, 2), dtype=np.int64)]
+    if seams == "leave" or geometry.transport.coherence < _COHERENT:
+        return geometry
+    for nodes, topology in topologies(geometry):
+        has_room = n_components >= topology.dim + len(topology.seams)
+        is_sphere = topology.dim == 2 and not topology.seams and not topology.has_rim
+        if is_sphere and n_components == 2:
+            warn(
+                f"the data are closed like {topology.name}, which no flat map can show whole; "
+                "distances() are right, but the embedding folds: pass n_components=3"
+            )
+        elif topology.seams and (seams == "cut" or not has_room):
+            torn.append(nodes[topology.edges])
+            warn(
+                f"the sheet {topology} and is cut open there: neighbours across the seam are "
+                'far apart in the embedding (see topology_ and images); pass seams="leave" to fold '
+                "it instead"
+            )
+    return replace(geometry, torn=np.concatenate(torn))
+
+
+def topology_of(geometry: Geometry) -> Topology:
+    """Find the topology of the largest part, in the numbers of all points."""
+    nodes, found = next(topologies(geometry, 1))
+    where = np.full((len(geometry.labels), found.dim), np.nan)
+    where[nodes] = found.where
+    seams = tuple(
+        replace(seam, edges=nodes[seam.edges], loop=nodes[seam.loop]) for seam in found.seams
+    )
+    return replace(found, seams=seams, edges=nodes[found.edges], where=where)
+
+
+def topologies(
+    geometry: Geometry, least: int = _LEAST_POINTS
+) -> Iterator[tuple[IntArray, Topology]]:
+    """Find the topology of each part of enough points that is joined without bridges."""
+    labels = without_bridges(geometry.graph).component_labels
+    for label, count in enumerate(np.bincount(labels)):
+        if count < least:
+            continue
+        nodes = np.flatnonzero(labels == label)
+        is_whole = count == len(labels)
+        connection = geometry.connection if is_whole else restrict(geometry.connection, nodes)
+        yield nodes, find_topology(connection)
 
 
 @dataclass(frozen=True, eq=False)
