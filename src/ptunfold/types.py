@@ -236,6 +236,8 @@ class Topology:
         All edges across seams.
     where : (n_points, d) float64
         The points as they are seen from one in the middle, along the shortest paths.
+    is_sure : bool
+        Whether the tangent planes agree well enough to tell what seams do.
     """
 
     seams: tuple[Seam, ...]
@@ -245,6 +247,7 @@ class Topology:
     n_holes: int
     edges: IntArray
     where: FloatArray
+    is_sure: bool = True
 
     @property
     def euler(self) -> int | None:
@@ -259,7 +262,9 @@ class Topology:
         n_seams, kinds = len(self.seams), [seam.kind for seam in self.seams]
         if self.dim == 1:
             return "a ring" if n_seams else "a curve"
-        holes = f" with {self.n_holes} hole{'s' * (self.n_holes > 1)}" if self.n_holes else ""
+        holes = ""
+        if self.n_holes and self.dim == 2:
+            holes = f" with {self.n_holes} hole{'s' * (self.n_holes > 1)}"
         if self.has_rim:
             names = {0: "a sheet", 1: "a cylinder"}
             if not self.is_orientable:
@@ -277,15 +282,17 @@ class Topology:
         return names.get(n_seams, f"a one-sided closed surface with {n_seams} loops")
 
     def __str__(self) -> str:
+        end = "" if self.is_sure else "; a guess, because the tangent planes do not agree"
         if not self.seams:
-            end = "" if self.has_rim else ", closed: no flat map can show it whole"
+            if not self.has_rim:
+                end = f", closed: no flat map can show it whole{end}"
             return f"{self.name}{end}"
         count = len(self.seams)
         ways = "one direction" if count == 1 else f"{count} directions"
         lengths = [f"{seam.length:.4g} ± {seam.std:.2g}" for seam in self.seams]
         told = " and ".join(filter(None, (", ".join(lengths[:-1]), lengths[-1])))
         word = "period" if count == 1 else "periods"
-        return f"closes upon itself along {ways}: {word} {told} ({self.name})"
+        return f"closes upon itself along {ways}: {word} {told} ({self.name}){end}"
 
 
 @dataclass(frozen=True, eq=False)

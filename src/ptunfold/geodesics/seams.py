@@ -3,8 +3,8 @@
 All paths from one central point are unfolded into its tangent space, which gives every point u a
 place y_u and a turn Q_u. An edge u → v closes a loop with the paths to its ends. Carried around it,
 the tangent space comes back moved: by the turn H = Q_u R_uv Q_vᵗ and the shift
-t = y_u + Q_u s_uv - H y_v. On a flat sheet that is nothing for loops that can be drawn together, and
-the same motion, a deck transformation, for all loops that can be drawn over each other.
+t = y_u + Q_u s_uv - H y_v. On a flat sheet that is nothing for loops that can be drawn together,
+and the same motion, a deck transformation, for all loops that can be drawn over each other.
 """
 
 from __future__ import annotations
@@ -40,17 +40,21 @@ from ptunfold.types import (
 # and with fewer.
 _AROUND_SMALL_VOID, _AROUND_VOID, _MANY, _AROUND_LARGE_VOID = 5, 6, 18, 9
 # Of the length of a loop, how far it carries its ends apart: 0 around a hole in a flat sheet, 1
-# around a cylinder, 0.64 around a cone whose rim is half as long as that of a disk.
-_CLOSED, _FLAT = 0.5, 0.1
+# around a cylinder with any noise, 0.64 around a cone whose rim is half as long as that of a disk,
+# and where noise joins two windings of a roll.
+_CLOSED = 0.8
+# Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
+_LEAST_SEAM = 0.5
 # Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
 _RIM, _ONE_SIDE = 0.35, -0.2
 # Of how far it carries, by how much the motion of a seam may differ along it and still be a shift.
 _SHIFT = 0.25
 # The same, for two motions to be one.
 _SAME = 0.03
+_NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
 _LEAST_POINTS = 50
-_COHERENT = 0.9
+_COHERENT = 0.75
 
 
 def find_topology(connection: Connection) -> Topology:
@@ -76,25 +80,35 @@ def find_topology(connection: Connection) -> Topology:
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
     groups, relations = _group(connection, unrolled, is_open, n_around)
-    has_rim = _has_rim(connection)
+    has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.where)
     n_all = len(_independent(groups, relations))
     groups, relations = _merged(groups, relations)
     found = [groups[place] for place in _independent(groups, relations)]
-    closing = [group for group in groups if not has_rim or group.closing >= _CLOSED]
-    least = graph.n_points ** (1 - 1 / dim)
-    if sum(len(group.edges) for group in closing) < least or (dim == 1 and has_rim):
-        closing = []  # a few edges that jump close nothing
-    kept = [group for group in found if any(group is one for one in closing)]
-    cut = np.concatenate([group.edges for group in closing] or [np.empty(0, dtype=np.int64)])
+    is_closing = [not has_rim or group.closing >= _CLOSED for group in found]
+    least = _LEAST_SEAM * graph.n_points ** (1 - 1 / dim)
+    seams = [
+        group
+        for group, closes in zip(found, is_closing, strict=True)
+        if closes and len(group.edges) >= least
+    ]
+    cut = [group.edges for group in groups if not has_rim or group.closing >= _CLOSED]
+    edges = np.concatenate(cut) if seams else np.empty(0, dtype=np.int64)
     return Topology(
-        tuple(_seam(group, graph, unrolled.tree) for group in kept),
+        tuple(_seam(group, graph, unrolled.tree) for group in seams),
         dim=dim,
         has_rim=has_rim,
         is_orientable=all(np.linalg.det(group.turn) > 0 for group in groups),
-        n_holes=n_all - len(kept) if has_rim else 0,
-        edges=np.column_stack((graph.tails[cut], graph.indices[cut])),
+        n_holes=n_all - len(seams) if has_rim else 0,
+        edges=np.column_stack((graph.tails[edges], graph.indices[edges])),
         where=unrolled.where,
+        is_sure=_is_sure(connection),
     )
+
+
+def _is_sure(connection: Connection) -> bool:
+    """Tell whether motions can be believed: of a curve always, which turns nowhere."""
+    kept = connection.coherence
+    return kept is None or connection.intrinsic_dim == 1 or bool(kept.mean() >= _COHERENT)
 
 
 def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
@@ -104,7 +118,7 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
     for each loop that closes.
     """
     torn = [np.empty((0, 2), dtype=np.int64)]
-    if seams == "leave" or geometry.transport.coherence < _COHERENT:
+    if seams == "leave" or not _is_sure(geometry.connection):
         return geometry
     for nodes, topology in topologies(geometry):
         has_room = n_components >= topology.dim + len(topology.seams)
@@ -139,7 +153,10 @@ def topologies(
     geometry: Geometry, least: int = _LEAST_POINTS
 ) -> Iterator[tuple[IntArray, Topology]]:
     """Find the topology of each part of enough points that is joined without bridges."""
-    labels = without_bridges(geometry.graph).component_labels
+    # A curve of several pieces is one all the same.
+    is_curve = geometry.connection.intrinsic_dim == 1
+    graph = geometry.graph if is_curve else without_bridges(geometry.graph)
+    labels = graph.component_labels
     for label, count in enumerate(np.bincount(labels)):
         if count < least:
             continue
@@ -247,6 +264,12 @@ def _has_rim(connection: Connection) -> bool:
     return bool(n_rim > _RIM * graph.n_points ** (1 - 1 / dim))
 
 
+def _is_ring(groups: list[_Group], where: FloatArray) -> bool:
+    """Tell whether a loop of a curve, (n_points, 1) from its middle, is all of it."""
+    periods = [float(np.linalg.norm(group.gaps, axis=1).mean()) for group in groups]
+    return max(periods, default=0.0) > _NEARLY_ALL * float(np.ptp(where))
+
+
 @dataclass(frozen=True, eq=False)
 class _Group:
     """Open edges whose loops can be drawn over each other.
@@ -294,7 +317,7 @@ class _Group:
 def _group(
     connection: Connection, unrolled: Unrolled, is_open: BoolArray, n_around: int
 ) -> tuple[list[_Group], IntArray]:
-    """Put open edges together that lead the same way, and list triangles of three groups, (m, 3)."""
+    """Put open edges together that lead the same way; list triangles of three groups, (m, 3)."""
     graph = connection.graph
     arrays = (graph.indptr, graph.indices)
     leading = np.empty(graph.n_edges, dtype=np.int64)

@@ -26,7 +26,7 @@ from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_orde
 from ptunfold.geometry.shortcuts import find_jumps, find_shortcuts, keep_to_sheet, short_ones
 from ptunfold.geometry.span import span_coordinates
 from ptunfold.geometry.texture import Texture
-from ptunfold.geometry.widening import widen_graph
+from ptunfold.geometry.widening import widen_graph, with_ends_joined
 from ptunfold.threads import Run
 from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Options, Settings
 
@@ -177,6 +177,8 @@ def widen(
     points: FloatArray, pruned: Pruned, frames: Frames, settings: Settings, run: Run
 ) -> Pruned:
     """Give points more neighbours; shortcuts that keep to the sheet after all are none."""
+    if settings.intrinsic_dim == 1:
+        pruned = replace(pruned, graph=with_ends_joined(points, pruned.graph, frames))
     if not settings.n_wide:
         return pruned
     graph = widen_graph(

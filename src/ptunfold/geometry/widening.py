@@ -9,8 +9,9 @@ from scipy import sparse
 
 from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import measure_graph, without_bridges
+from ptunfold.geometry.graph import has_edges, measure_graph, with_edges, without_bridges
 from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.kernels.trees import tree_lengths
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
@@ -19,6 +20,8 @@ _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space
 _EDGES_TOGETHER = 8192
 _VALUES_TOGETHER = 1 << 20
+# Between the ends of a ring, in units of L log(n) / n, and how straight the way over it is.
+_LARGEST_GAP, _TOWARDS = 2.0, 0.5
 
 
 def widen_graph(
@@ -130,3 +133,25 @@ def _pattern(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
     n_points = len(indptr) - 1
     marks = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
+
+
+def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
+    """Join the ends of a curve that go towards each other, with no more than a gap between them.
+
+    Of n points at random on a ring of length L, the largest gap is about L log(n) / n: more than
+    ten of them may be, and more than the nearest neighbours reach over.
+    """
+    from_any, from_end = np.empty((2, 1, graph.n_points))
+    arrays = (graph.indptr, graph.indices, graph.lengths)
+    tree_lengths(*arrays, np.zeros(1, dtype=np.int64), from_any)
+    end = int(from_any.argmax())
+    tree_lengths(*arrays, np.array([end]), from_end)
+    other, length = int(from_end.argmax()), float(from_end.max())
+    offset = points[other].astype(np.float64) - points[end]
+    gap = float(np.linalg.norm(offset))
+    if not 0 < gap <= _LARGEST_GAP * np.log(graph.n_points) / graph.n_points * length < np.inf:
+        return graph
+    along = np.abs(offset @ frames.vectors[[end, other], :, 0].T)
+    if along.min() < _TOWARDS * gap or has_edges(graph, [end], [other]).any():
+        return graph
+    return with_edges(points, graph, np.array([[end, other]]))

@@ -131,9 +131,7 @@ def join_open_edges(indptr, indices, reverse, is_shut, n_steps, group):
                 continue
             if size == 0:
                 size = _reach(indptr, indices, is_shut, node, n_steps // 2 + 1, hops, front)
-            n_back = _reach(
-                indptr, indices, is_shut, indices[edge], n_steps // 2 + 1, back, behind
-            )
+            n_back = _reach(indptr, indices, is_shut, indices[edge], n_steps // 2 + 1, back, behind)
             for place in range(size):
                 tail = front[place]
                 for other in range(indptr[tail], indptr[tail + 1]):
