@@ -228,12 +228,14 @@ def main():
     parser.add_argument("n_seeds", type=int)
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 3000])
+    parser.add_argument("--sets", nargs="+", help="these sets alone")
     parser.add_argument("--output")
     given = parser.parse_args()
     seeds, lines = range(given.n_seeds), ["# Closed data", ""]
     rows = [(flat, *case) for case in product(FLAT, given.sizes, (0, 0.01, 0.03))]
     rows += [(curved, *case) for case in product(CURVED, given.sizes)]
     rows += [(is_open, *case) for case in product(OPEN, given.sizes)]
+    rows = [row for row in rows if not given.sets or row[1] in given.sets]
     with ProcessPoolExecutor(given.jobs) as pool:
         found = list(pool.map(call, [(*row, seed) for row in rows for seed in seeds], chunksize=4))
     heads = {
