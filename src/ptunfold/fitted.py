@@ -59,7 +59,7 @@ class Fitted:
     @cached_property
     def topology(self) -> Topology:
         """How the data close upon themselves."""
-        return topology_of(self.as_given)
+        return topology_of(self.geometry)
 
     @cached_property
     def intrinsic_coordinates(self) -> FloatArray:

@@ -204,6 +204,9 @@ class Seam:
         The points of a short loop across it, the first one again at the end.
     loop_length : float
         The length of that loop along the graph.
+    closing : float
+        How far the shortest loops carry, as part of their lengths: 0 around a hole, 1 around a
+        cylinder.
     """
 
     kind: str
@@ -214,6 +217,7 @@ class Seam:
     std: float
     loop: IntArray
     loop_length: float
+    closing: float
 
 
 @dataclass(frozen=True, eq=False)

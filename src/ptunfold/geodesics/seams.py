@@ -42,7 +42,7 @@ _AROUND_SMALL_VOID, _AROUND_VOID, _MANY, _AROUND_LARGE_VOID = 5, 6, 18, 9
 # Of the length of a loop, how far it carries its ends apart: 0 around a hole in a flat sheet, 1
 # around a cylinder with any noise, 0.64 around a cone whose rim is half as long as that of a disk,
 # and where noise joins two windings of a roll.
-_CLOSED = 0.8
+_CLOSED, _CLEARLY = 0.5, 0.8
 # Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
 _LEAST_SEAM = 0.5
 # Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
@@ -84,14 +84,10 @@ def find_topology(connection: Connection) -> Topology:
     n_all = len(_independent(groups, relations))
     groups, relations = _merged(groups, relations)
     found = [groups[place] for place in _independent(groups, relations)]
-    is_closing = [not has_rim or group.closing >= _CLOSED for group in found]
+    closing = [group for group in groups if _closes(group, dim, has_rim)]
     least = _LEAST_SEAM * graph.n_points ** (1 - 1 / dim)
-    seams = [
-        group
-        for group, closes in zip(found, is_closing, strict=True)
-        if closes and len(group.edges) >= least
-    ]
-    cut = [group.edges for group in groups if not has_rim or group.closing >= _CLOSED]
+    seams = [group for group in found if group in closing and len(group.edges) >= least]
+    cut = [group.edges for group in closing]
     edges = np.concatenate(cut) if seams else np.empty(0, dtype=np.int64)
     return Topology(
         tuple(_seam(group, graph, unrolled.tree) for group in seams),
@@ -103,6 +99,11 @@ def find_topology(connection: Connection) -> Topology:
         where=unrolled.where,
         is_sure=_is_sure(connection),
     )
+
+
+def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
+    """Tell whether a loop goes around more than a hole, which a surface without a rim has not."""
+    return group.closing >= _CLOSED or (dim > 1 and not has_rim)
 
 
 def _is_sure(connection: Connection) -> bool:
@@ -122,12 +123,14 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
         return geometry
     for nodes, topology in topologies(geometry):
         has_room = n_components >= topology.dim + len(topology.seams)
-        is_sphere = topology.dim == 2 and not topology.seams and not topology.has_rim
-        if is_sphere and n_components == 2:
+        is_clear = not topology.has_rim or all(s.closing >= _CLEARLY for s in topology.seams)
+        if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
                 f"the data are closed like {topology.name}, which no flat map can show whole; "
                 "distances() are right, but the embedding folds: pass n_components=3"
             )
+        elif topology.seams and seams == "auto" and not has_room and not is_clear:
+            warn(f'perhaps the sheet {topology}; pass seams="cut" to cut it open there')
         elif topology.seams and (seams == "cut" or not has_room):
             torn.append(nodes[topology.edges])
             warn(
@@ -139,8 +142,9 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
 
 
 def topology_of(geometry: Geometry) -> Topology:
-    """Find the topology of the largest part, in the numbers of all points."""
+    """Find the topology of the largest part, in the caller's numbers."""
     nodes, found = next(topologies(geometry, 1))
+    nodes = geometry.to_input(nodes)
     where = np.full((len(geometry.labels), found.dim), np.nan)
     where[nodes] = found.where
     seams = tuple(
@@ -447,14 +451,16 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
     mean = gaps.mean(axis=0)
     spread = np.linalg.norm(gaps - mean, axis=1).mean()
     turn, shift = group.turn, group.shift
+    along = gaps[group.loops <= np.quantile(group.loops, 0.1)]
     if np.linalg.det(turn) < 0:
         kind = "glide"
-        values, vectors = np.linalg.eigh((turn + turn.T) / 2)
-        along = gaps @ vectors[:, values > 0.5]  # what a reflection leaves as it is
+        if group.misfit(group.heads, group.seen) <= _SHIFT * np.linalg.norm(gaps, axis=1).mean():
+            values, vectors = np.linalg.eigh((turn + turn.T) / 2)
+            along = gaps @ vectors[:, values > 0.5]  # what a reflection leaves as it is
     elif spread <= _SHIFT * np.linalg.norm(mean):
         kind, turn, shift, along = "period", np.eye(dim), mean, gaps
     else:
-        kind, along = "turn", gaps[group.loops <= np.quantile(group.loops, 0.1)]
+        kind = "turn"
     lengths = np.linalg.norm(along, axis=1)
     shortest = int(group.loops.argmin())
     ends = (graph.tails[group.edges[shortest]], graph.indices[group.edges[shortest]])
@@ -468,6 +474,7 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
         std=float(lengths.std()),
         loop=np.array([*there[::-1], *back]),
         loop_length=float(group.loops[shortest]),
+        closing=group.closing,
     )
 
 

@@ -1,0 +1,227 @@
+"""Sheets that close upon themselves: what they are, and how they are cut open."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU
+from ptunfold.datasets import (
+    annulus,
+    flat_torus,
+    klein_bottle,
+    moebius_band,
+    s_with_hole,
+    sphere,
+    swiss_roll,
+)
+
+TURN = 2 * np.pi
+pytestmark = pytest.mark.filterwarnings("ignore:the sheet closes", "ignore:the data are closed")
+
+
+def ring(n_points=300, seed=0):
+    angle = np.random.default_rng(seed).uniform(0, TURN, n_points)
+    return angle, np.column_stack((np.cos(angle), np.sin(angle), np.sin(2 * angle) / 5))
+
+
+def cylinder(n_points=1200, seed=0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    angle, height = rng.uniform(0, TURN, n_points), rng.uniform(0, 3, n_points)
+    points = np.column_stack((np.cos(angle), np.sin(angle), height))
+    return angle, height, points + noise * rng.normal(size=points.shape)
+
+
+def cap(n_points=1000, seed=0):
+    rng = np.random.default_rng(seed)
+    height, angle = rng.uniform(0.5, 1, n_points), rng.uniform(0, TURN, n_points)
+    radius = np.sqrt(1 - height**2)
+    return np.column_stack((radius * np.cos(angle), radius * np.sin(angle), height))
+
+
+def three_torus(n_points=2000, seed=0):
+    angles = np.random.default_rng(seed).uniform(0, TURN, (n_points, 3))
+    return np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
+
+
+@pytest.mark.parametrize(
+    ("points", "dim", "name", "n_seams", "euler"),
+    [
+        (lambda: ring()[1], 1, "a ring", 1, None),
+        (lambda: swiss_roll(300).points[:, :1], 1, "a curve", 0, None),
+        (lambda: cylinder()[2], 2, "a cylinder", 1, 0),
+        (lambda: cylinder(noise=0.03)[2], 2, "a cylinder", 1, 0),
+        (lambda: flat_torus(1000).points, 2, "a torus", 2, 0),
+        (lambda: moebius_band(1500).points, 2, "a Möbius band", 1, 0),
+        (lambda: klein_bottle(2000).points, 2, "a Klein bottle", 2, 0),
+        (lambda: sphere(1000).points, 2, "a sphere", 0, 2),
+        (cap, 2, "a sheet", 0, 1),
+        (lambda: swiss_roll(1000).points, 2, "a sheet", 0, 1),
+        (lambda: s_with_hole(1000).points, 2, "a sheet with 1 hole", 0, 0),
+        (three_torus, 3, "a 3-torus", 3, None),
+    ],
+)
+def test_what_it_is(points, dim, name, n_seams, euler):
+    model = PTU(dim, landmarks=50).fit(points())
+    topology = model.topology_
+    assert (topology.name, len(topology.seams), topology.euler) == (name, n_seams, euler)
+    assert name in str(topology)
+    assert topology.is_orientable == (name not in ("a Möbius band", "a Klein bottle"))
+    assert (len(topology.edges) > 0) == (n_seams > 0) == (len(model.images([0])) > 0)
+
+
+def test_a_hole_in_a_plane_is_not_cut():
+    model = PTU().fit(annulus(1000).points)
+    assert model.topology_.name.startswith("a sheet with")
+    assert len(model.images()) == 0
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_periods_of_a_torus(seed):
+    topology = PTU(landmarks=50).fit(flat_torus(1000, seed=seed).points).topology_
+    assert [seam.kind for seam in topology.seams] == ["period", "period"]
+    for seam in topology.seams:
+        assert seam.length == pytest.approx(TURN, rel=5e-3)
+        assert seam.std < 0.01 * seam.length
+        assert seam.loop[0] == seam.loop[-1]
+        assert TURN < seam.loop_length < 1.1 * TURN
+    first, second = (seam.shift for seam in topology.seams)
+    assert abs(first @ second) < 0.01 * TURN**2
+    assert "2 directions: periods 6.28" in str(topology)
+
+
+def test_a_moebius_band_glides():
+    rng = np.random.default_rng(0)
+    around, across = rng.uniform(0, TURN, 1500), rng.uniform(-0.5, 0.5, 1500)
+    sine, cosine = 2 * np.sin(across / 2), 2 * np.cos(across / 2)
+    flat = np.column_stack(  # in R⁵ there is room for a flat one
+        (
+            sine * np.cos(around / 2),
+            sine * np.sin(around / 2),
+            cosine * np.cos(around) / 2,
+            cosine * np.sin(around) / 2,
+            np.sqrt(0.75) * cosine,
+        )
+    )
+    model = PTU().fit(flat)
+    (seam,) = model.topology_.seams
+    assert seam.kind == "glide"
+    assert np.linalg.det(seam.turn) == pytest.approx(-1)
+    assert seam.length == pytest.approx(TURN, rel=5e-3)
+    tails, heads = seam.edges.T
+    near = np.linalg.norm(model.embedding_[tails] - model.images(heads), axis=2).min(axis=0)
+    edges = np.linalg.norm(flat[tails] - flat[heads], axis=1)
+    np.testing.assert_allclose(near, edges, rtol=0.1)
+
+
+def modulo(model, sources):
+    """Distances in the embedding, the short way over the seams."""
+    tiles = np.concatenate((model.embedding_[None], model.images()))
+    return np.linalg.norm(model.embedding_[None, sources, None] - tiles[:, None], axis=3).min(0)
+
+
+def test_a_cut_torus_lies_flat_and_its_distances_go_across():
+    data = flat_torus(1500)
+    model = PTU().fit(data.points)
+    sources = np.arange(0, 1500, 50)
+    exact = data.distances(sources)
+    for found in (modulo(model, sources), model.distances(sources)):
+        assert np.linalg.norm(found - exact) < 1e-3 * np.linalg.norm(exact)
+    tails, heads = model.topology_.edges.T
+    apart = np.linalg.norm(model.embedding_[tails] - model.embedding_[heads], axis=1)
+    assert apart.min() > 0.6 * TURN
+    near = np.linalg.norm(model.embedding_[tails] - model.images(heads), axis=2).min(axis=0)
+    np.testing.assert_allclose(near, exact_edges(data, tails, heads), rtol=0.1)
+    assert model.scores()["local distortion"].max() < 0.1
+
+
+def exact_edges(data, tails, heads):
+    pairs = zip(tails, heads, strict=True)
+    return np.array([data.distances([tail])[0, head] for tail, head in pairs])
+
+
+def test_new_points_at_the_seam_are_on_one_side():
+    angle, height, points = cylinder(2000)
+    model = PTU().fit(points[:1500])
+    placed = model.transform(points[1500:])
+    tiles = np.concatenate((placed[None], model._fitted.images(placed)))
+    shown = np.linalg.norm(model.embedding_[None, None] - tiles[:, :, None], axis=3).min(axis=0)
+    apart = np.abs(angle[1500:, None] - angle[None, :1500])
+    exact = np.hypot(np.minimum(apart, TURN - apart), height[1500:, None] - height[None, :1500])
+    assert np.abs(shown - exact).max() < 0.03
+    back = model.inverse_transform(placed)
+    assert np.abs(back - points[1500:]).max() < 0.03
+
+
+def test_angles():
+    angle, points = ring()
+    for n_components in (1, 2):
+        found = PTU(n_components).fit(points).intrinsic_coordinates_
+        assert found.shape == (300, 1)
+        turned = np.exp(1j * (found[:, 0] - angle)), np.exp(1j * (found[:, 0] + angle))
+        assert max(abs(one.mean()) for one in turned) > 0.99
+    angle, height, points = cylinder()
+    around, along = PTU().fit(points).intrinsic_coordinates_.T
+    assert np.abs(np.corrcoef(along, height)[0, 1]) > 0.9999
+    turned = np.exp(1j * (around - angle)), np.exp(1j * (around + angle))
+    assert max(abs(one.mean()) for one in turned) > 0.9999
+    plain = PTU().fit(swiss_roll(500).points)
+    assert plain.intrinsic_coordinates_.shape == (500, 2)
+
+
+def test_a_ring_has_room_in_the_plane():
+    _, points = ring()
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        model = PTU(2).fit(points)
+    assert len(model.images()) == 0
+    assert model.topology_.name == "a ring"
+    ends = model.embedding_[model.topology_.edges]
+    assert np.linalg.norm(ends[:, 0] - ends[:, 1], axis=1).max() < 0.7
+
+
+def test_what_is_asked_for():
+    points = flat_torus(800).points
+    with pytest.warns(UserWarning, match="closes upon itself along 2 directions: periods"):
+        cut = PTU().fit(points)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        left = PTU(seams="leave").fit(points)
+        roomy = PTU(4, intrinsic_dim=2).fit(points)
+    assert len(cut.images([0])) == 8
+    assert len(left.images([0])) == len(roomy.images([0])) == 0
+    assert left.topology_.name == "a torus"
+    with pytest.warns(UserWarning, match="is cut open there"):
+        assert len(PTU(4, intrinsic_dim=2, seams="cut").fit(points).images([0])) == 8
+    with pytest.warns(UserWarning, match="closed like a sphere"):
+        PTU().fit(sphere(800).points)
+    with pytest.raises(ValueError, match="seams='tear' is not known"):
+        PTU(seams="tear").fit(points)
+
+
+def test_components_are_cut_apart():
+    one = flat_torus(800, seed=1).points
+    model = PTU(disconnected="separate").fit(np.concatenate((one, one[:700] + 20)))
+    torn = model._fitted.as_given.torn
+    assert {int(label) for label in model.component_labels_[torn[:, 0]]} == {0, 1}
+    # Each lies flat by itself.
+    assert model.scores()["local distortion"].max() < 0.2
+
+
+def test_many_points_in_an_order_of_their_own():
+    data = flat_torus(21_000)
+    model = PTU(landmarks=60).fit(data.points)
+    sources = np.arange(0, 21_000, 1000)
+    exact = data.distances(sources)
+    assert np.linalg.norm(modulo(model, sources) - exact) < 2e-3 * np.linalg.norm(exact)
+
+
+def test_a_saved_model_is_cut(tmp_path):
+    model = PTU().fit(cylinder(600)[2])
+    model.save(tmp_path / "model")
+    loaded = PTU.load(tmp_path / "model")
+    np.testing.assert_array_equal(loaded.images(), model.images())
+    np.testing.assert_array_equal(
+        loaded.transform(model.embedding_ @ np.zeros((2, 3))),
+        model.transform(model.embedding_ @ np.zeros((2, 3))),
+    )
