@@ -35,7 +35,7 @@ def motion_of(
     edges = np.searchsorted(keys, tails * np.int64(graph.n_points) + heads)
     steps = np.einsum("eij,ej->ei", maps[tails], connection.steps[edges])
     seen = embedding[tails].astype(np.float64) + steps
-    turn = np.eye(embedding.shape[1])
+    turn: FloatArray = np.eye(embedding.shape[1])
     if seam.kind != "period":
         turns = np.einsum("eij,ejk,elk->il", maps[tails], connection.rotations[edges], maps[heads])
         # Directions that the embedding does not use stay as they are.
@@ -45,7 +45,7 @@ def motion_of(
 
 def products(motions: list[Motion]) -> list[Motion]:
     """List the motions to the tiles around: each of ``motions`` once, not at all, or backwards."""
-    found = []
+    found: list[Motion] = []
     for powers in product((0, 1, -1), repeat=len(motions)):
         if not any(powers):
             continue

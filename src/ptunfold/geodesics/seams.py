@@ -46,11 +46,9 @@ _CLOSED, _CLEARLY = 0.5, 0.8
 # Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
 _LEAST_SEAM = 0.5
 # Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
-_RIM, _ONE_SIDE = 0.35, -0.2
+_RIM, _ONE_SIDE = 0.25, -0.2
 # Of how far it carries, by how much the motion of a seam may differ along it and still be a shift.
 _SHIFT = 0.25
-# The same, for two motions to be one.
-_SAME = 0.03
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
 _LEAST_POINTS = 50
@@ -81,8 +79,6 @@ def find_topology(connection: Connection) -> Topology:
     is_open = open_edges(graph, unrolled.tree, n_around)
     groups, relations = _group(connection, unrolled, is_open, n_around)
     has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.where)
-    n_all = len(_independent(groups, relations))
-    groups, relations = _merged(groups, relations)
     found = [groups[place] for place in _independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
     least = _LEAST_SEAM * graph.n_points ** (1 - 1 / dim)
@@ -94,7 +90,7 @@ def find_topology(connection: Connection) -> Topology:
         dim=dim,
         has_rim=has_rim,
         is_orientable=all(np.linalg.det(group.turn) > 0 for group in groups),
-        n_holes=n_all - len(seams) if has_rim else 0,
+        n_holes=len(found) - len(seams) if has_rim else 0,
         edges=np.column_stack((graph.tails[edges], graph.indices[edges])),
         where=unrolled.where,
         is_sure=_is_sure(connection),
@@ -118,7 +114,7 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
     With "auto" that is done if a picture of ``n_components`` dimensions has no room for another one
     for each loop that closes.
     """
-    torn = [np.empty((0, 2), dtype=np.int64)]
+    torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
     if seams == "leave" or not _is_sure(geometry.connection):
         return geometry
     for nodes, topology in topologies(geometry):
@@ -261,8 +257,8 @@ def _has_rim(connection: Connection) -> bool:
         [np.bincount(graph.tails, steps[:, axis], graph.n_points) for axis in range(dim)]
     )
     sizes = np.linalg.norm(means, axis=1)
-    means /= np.where(sizes > 0, sizes, 1)[:, None]
-    is_behind = np.einsum("ei,ei->e", steps, means[graph.tails]) < _ONE_SIDE
+    ahead = means / np.where(sizes > 0, sizes, 1)[:, None]
+    is_behind = np.einsum("ei,ei->e", steps, ahead[graph.tails]) < _ONE_SIDE
     has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
     n_rim = np.count_nonzero(~has_behind & (sizes > 0.5))
     return bool(n_rim > _RIM * graph.n_points ** (1 - 1 / dim))
@@ -280,12 +276,10 @@ class _Group:
 
     Attributes
     ----------
-    edges, back : (n_edges,) int
-        Directed, all from one side to the other, and the same the other way.
+    edges : (n_edges,) int
+        Directed, all from one side to the other.
     heads, seen : (n_edges, d)
         Where the heads are, and where they are as seen from their tails.
-    tails, seen_back : (n_edges, d)
-        The same the other way.
     turn, shift : (d, d), (d,)
         The motion that loops through them make.
     loops : (n_edges,)
@@ -293,11 +287,8 @@ class _Group:
     """
 
     edges: IntArray
-    back: IntArray
     heads: FloatArray
     seen: FloatArray
-    tails: FloatArray
-    seen_back: FloatArray
     turn: FloatArray
     shift: FloatArray
     loops: FloatArray
@@ -313,9 +304,12 @@ class _Group:
         ratios = np.linalg.norm(self.gaps, axis=1) / self.loops
         return float(np.median(ratios[self.loops <= np.quantile(self.loops, 0.1)]))
 
-    def misfit(self, heads: FloatArray, seen: FloatArray) -> float:
-        """Measure how far the motion takes heads from where they are seen, as a mean."""
-        return float(np.linalg.norm(heads @ self.turn.T + self.shift - seen, axis=1).mean())
+    @property
+    def misfit(self) -> float:
+        """How far the motion takes heads from where they are seen, in the mean."""
+        return float(
+            np.linalg.norm(self.heads @ self.turn.T + self.shift - self.seen, axis=1).mean()
+        )
 
 
 def _group(
@@ -343,28 +337,14 @@ def _with_motion(connection: Connection, unrolled: Unrolled, edges: IntArray) ->
     """Find the motion that loops through some edges make in the mean."""
     graph, where, turns = connection.graph, unrolled.where, unrolled.turns
     tails, heads = graph.tails[edges], graph.indices[edges]
-
-    def seen_from(nodes: IntArray, edges: IntArray) -> FloatArray:
-        steps: FloatArray = np.einsum("eij,ej->ei", turns[nodes], connection.steps[edges])
-        return where[nodes] + steps
-
     turn = nearest_rotation(
         np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])
     )
-    seen = seen_from(tails, edges)
+    seen = where[tails] + np.einsum("eij,ej->ei", turns[tails], connection.steps[edges])
+    shift = (seen - where[heads] @ turn.T).mean(axis=0)
     distance = unrolled.tree.distance
-    back = graph.reverse[edges]
-    return _Group(
-        edges,
-        back,
-        where[heads],
-        seen,
-        where[tails],
-        seen_from(heads, back),
-        turn,
-        (seen - where[heads] @ turn.T).mean(axis=0),
-        distance[tails] + distance[heads] + graph.lengths[edges],
-    )
+    loops = distance[tails] + distance[heads] + graph.lengths[edges]
+    return _Group(edges, where[heads], seen, turn, shift, loops)
 
 
 def nearest_rotation(matrix: FloatArray) -> FloatArray:
@@ -372,55 +352,6 @@ def nearest_rotation(matrix: FloatArray) -> FloatArray:
     left, _, right = np.linalg.svd(matrix)
     nearest: FloatArray = left @ right
     return nearest
-
-
-def _merged(groups: list[_Group], relations: IntArray) -> tuple[list[_Group], IntArray]:
-    """Make one group of those that move alike; what is between them is a hole at most."""
-    order = sorted(range(len(groups)), key=lambda place: -len(groups[place].edges))
-    kept: list[list[_Group]] = []
-    number = np.empty(len(groups), dtype=np.int64)
-    for place in order:
-        group = groups[place]
-        for name, family in enumerate(kept):
-            near = _SAME * float(np.linalg.norm(family[0].gaps, axis=1).mean())
-            if family[0].misfit(family[0].heads, family[0].seen) > near:
-                continue
-            if family[0].misfit(group.heads, group.seen) <= near:
-                family.append(group)
-            elif family[0].misfit(group.tails, group.seen_back) <= near:
-                family.append(_reversed(group))
-            else:
-                continue
-            number[place] = name
-            break
-        else:
-            number[place] = len(kept)
-            kept.append([group])
-    return [_joined(family) for family in kept], number[relations]
-
-
-def _reversed(group: _Group) -> _Group:
-    return replace(
-        group,
-        edges=group.back,
-        back=group.edges,
-        heads=group.tails,
-        seen=group.seen_back,
-        tails=group.heads,
-        seen_back=group.seen,
-        turn=group.turn.T,
-        shift=-group.turn.T @ group.shift,
-    )
-
-
-def _joined(family: list[_Group]) -> _Group:
-    if len(family) == 1:
-        return family[0]
-    turn = nearest_rotation(sum(len(group.edges) * group.turn for group in family))
-    names = ("edges", "back", "heads", "seen", "tails", "seen_back", "loops")
-    joined = {name: np.concatenate([getattr(group, name) for group in family]) for name in names}
-    shift = (joined["seen"] - joined["heads"] @ turn.T).mean(axis=0)
-    return _Group(**joined, turn=turn, shift=shift)
 
 
 def _independent(groups: list[_Group], relations: IntArray) -> list[int]:
@@ -454,7 +385,7 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
     along = gaps[group.loops <= np.quantile(group.loops, 0.1)]
     if np.linalg.det(turn) < 0:
         kind = "glide"
-        if group.misfit(group.heads, group.seen) <= _SHIFT * np.linalg.norm(gaps, axis=1).mean():
+        if group.misfit <= _SHIFT * np.linalg.norm(gaps, axis=1).mean():
             values, vectors = np.linalg.eigh((turn + turn.T) / 2)
             along = gaps @ vectors[:, values > 0.5]  # what a reflection leaves as it is
     elif spread <= _SHIFT * np.linalg.norm(mean):

@@ -152,6 +152,7 @@ def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
     if not 0 < gap <= _LARGEST_GAP * np.log(graph.n_points) / graph.n_points * length < np.inf:
         return graph
     along = np.abs(offset @ frames.vectors[[end, other], :, 0].T)
-    if along.min() < _TOWARDS * gap or has_edges(graph, [end], [other]).any():
+    edge = np.array([[end, other]])
+    if along.min() < _TOWARDS * gap or has_edges(graph, *edge.T).any():
         return graph
-    return with_edges(points, graph, np.array([[end, other]]))
+    return with_edges(points, graph, edge)
