@@ -2,18 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import os
 import sys
 import warnings
 from collections.abc import Callable
-from enum import StrEnum
 from functools import wraps
-from pathlib import Path
 from typing import Annotated, Any
 
 import typer
-from typer import Argument, Option
 
 from ptunfold.leaving import leave_in_order
 
@@ -43,12 +39,8 @@ def main(
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function, whose errors and warnings are sentences."""
-    return app.command(epilog=_CODES)(in_words(function))
 
-
-def in_words(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors into one sentence, and warnings into another."""
-
+    @app.command(epilog=_CODES)
     @wraps(function)
     def run(*args: Any, **options: Any) -> None:
         try:
@@ -115,57 +107,3 @@ def tell(message: str | bytes, *, aside: bool = False) -> bool:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return False
     return True
-
-
-class Missing(StrEnum):
-    """What to do with rows that have gaps."""
-
-    error = "error"
-    drop = "drop"
-
-
-class Header(StrEnum):
-    """Whether the first line holds names."""
-
-    auto = "auto"
-    yes = "yes"
-    no = "no"
-
-
-Model = Annotated[Path, Argument(help="A model file, from embed --save.")]
-Output = Annotated[Path, Option("--output", "-o", help="The file to write.")]
-Names = Annotated[Header, Option(help="Whether the first line of a text holds names.")]
-Gaps = Annotated[Missing, Option(help="Rows with gaps: refuse them, or leave them out.")]
-ChunkSize = Annotated[
-    int | None,
-    Option(min=1, help="Rows in memory at a time. By default a part of some tens of megabytes."),
-]
-Resume = Annotated[bool, Option("--resume", help="Go on with an output that was stopped.")]
-AsJson = Annotated[bool, Option("--json", help="Tell what was done as JSON.")]
-Force = Annotated[bool, Option("--force", help="Replace files that are there.")]
-
-
-def names_in(text: str | None) -> list[str] | None:
-    """Split a list of names; one that has a comma in it stands in quotes."""
-    if text is None:
-        return None
-    fields = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in fields if name.strip()]
-
-
-def number_or_word(text: str) -> Any:
-    """Read a number where there is one, and None for "none"."""
-    if text.lower() == "none":
-        return None
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
-
-
-def check_page(path: Path) -> None:
-    """Check the name of a page, before the work starts."""
-    if path.suffix.lower() not in (".html", ".htm"):
-        raise ValueError(f"{path} has no ending of a page; call it {path.with_suffix('.html')}")

@@ -10,21 +10,9 @@ from typing import Annotated, Any
 
 from typer import Argument, Option
 
-from ptunfold.cli.app import (
-    AsJson,
-    Force,
-    Gaps,
-    Header,
-    Missing,
-    Names,
-    check_page,
-    command,
-    estimator,
-    names_in,
-    number_or_word,
-    tell,
-)
-from ptunfold.io.files import Outputs
+from ptunfold.cli import options
+from ptunfold.cli.app import command, estimator, tell
+from ptunfold.io.files import Outputs, whole_file
 
 
 @command
@@ -48,8 +36,8 @@ def embed(
     keep: Annotated[
         str | None, Option(help="Columns to write beside the result. By default all.")
     ] = None,
-    header: Names = Header.auto,
-    missing: Gaps = Missing.error,
+    header: options.Names = options.Header.auto,
+    missing: options.Gaps = options.Missing.error,
     save: Annotated[
         Path | None, Option(help="Write the fitted model to this file as well.")
     ] = None,
@@ -96,8 +84,8 @@ def embed(
     n_jobs: Annotated[
         int | None, Option(help="Threads; by default as many as there are cores.")
     ] = None,
-    as_json: AsJson = False,
-    force: Force = False,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
 ) -> None:
     """Embed the rows of a file, and write it with the coordinates as columns ptu0, ptu1, ...
 
@@ -106,6 +94,7 @@ def embed(
     PTU = estimator()
     import numpy as np
 
+    from ptunfold import show
     from ptunfold.cli import files
     from ptunfold.engines import Disk
     from ptunfold.io.tables import STREAM, check_output, read_table
@@ -113,13 +102,13 @@ def embed(
     if resume and store is None:
         raise ValueError("--resume needs the folder to go on with; pass --store")
     if explore is not None:
-        check_page(explore)
+        options.check_page(explore)
     if plot is not None:
         files.check_plot(plot)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
         table = read_table(source, **files.reading(header))
         check_output(output, table)
-        taker = files.Taker(source, names_in(columns), missing)
+        taker = files.Taker(source, options.names_in(columns), missing)
         table, points = taker.take(table)
         taker.say(table)
         names = taker.choice.used
@@ -130,20 +119,20 @@ def embed(
             about = files.columns_of(table, color, taker.used, n_components)
         shape = table.shape
         if keep is not None:
-            table = table.keep(names_in(keep) or [])
+            table = table.keep(options.names_in(keep) or [])
         start = time.perf_counter()
         model = PTU(
             n_components,
-            n_neighbors=number_or_word(n_neighbors),
+            n_neighbors=options.number_or_word(n_neighbors),
             radius=radius,
             graph=graph,
-            intrinsic_dim=number_or_word(intrinsic_dim),
-            tangent_neighbors=number_or_word(tangent_neighbors),
+            intrinsic_dim=options.number_or_word(intrinsic_dim),
+            tangent_neighbors=options.number_or_word(tangent_neighbors),
             tangent=tangent,
             step=step,
-            denoise=number_or_word(denoise),
-            prune=number_or_word(prune),
-            landmarks=number_or_word(landmarks),
+            denoise=options.number_or_word(denoise),
+            prune=options.number_or_word(prune),
+            landmarks=options.number_or_word(landmarks),
             landmark_selection=landmark_selection,
             mds=mds,
             disconnected=disconnected,
@@ -154,15 +143,15 @@ def embed(
             verbose=sys.stderr.isatty(),
         ).fit(points)
         seconds = time.perf_counter() - start
-        trust = trust_in(model) if report else {}  # before anything is written
+        trust = files.trust_in(model) if report else {}  # before anything is written
         if table.is_named and len(names) == points.shape[1]:
             model.feature_names_in_ = np.array(names, dtype=object)
         if save is not None:
             with outputs.writing(save) as part:
                 model.save(part)
         if plot is not None:
-            with outputs.writing(plot) as part:
-                files.draw(part, model, shade)
+            with outputs.writing(plot) as part, whole_file(part) as name:
+                show.embedding(model, shade).figure.savefig(name, dpi=150)
         if explore is not None:
             with outputs.writing(explore) as part:
                 model.explore(
@@ -203,23 +192,3 @@ def _say(said: dict[str, Any], trust: dict[str, Any], *, as_json: bool, aside: b
     for name, value in trust.items():
         lines.append(f"{name:34} {f'{value:.3g}' if isinstance(value, float) else value}")
     tell("\n".join(lines), aside=aside)
-
-
-def trust_in(model: Any) -> dict[str, Any]:
-    """Tell in a few numbers how far an embedding can be trusted."""
-    import numpy as np
-
-    scores = model.scores()
-    said: dict[str, Any] = {}
-    for name, values in scores.items():
-        values = values[np.isfinite(values)]
-        said[f"{name}, median"] = float(np.median(values))
-        said[f"{name}, worst twentieth"] = float(np.quantile(values, 0.95))
-    used = int((model.component_labels_ >= 0).sum())
-    return said | {
-        "texture": model.texture_,
-        "shortcuts found": len(model.shortcuts_),
-        "components": int(model.component_labels_.max()) + 1,
-        "points left out": len(model.embedding_) - used,
-        "two-sided": model.orientation_.is_orientable,
-    }

@@ -9,9 +9,10 @@ from typing import Annotated, Any
 import typer
 from typer import Argument, Option
 
-from ptunfold.cli.app import Force, command, stop, tell
+from ptunfold.cli.app import command, stop, tell
 from ptunfold.cli.embedding import embed
 from ptunfold.cli.models import info
+from ptunfold.cli.options import Force
 from ptunfold.io.files import Outputs
 from ptunfold.leaving import leave_in_order
 
@@ -86,15 +87,7 @@ def demo(
         f"ptunfold embed {points} -o {flat} --columns x,y,z --save {model} --plot {picture} "
         f"--explore {page} --color color"
     )
-    embed(
-        points,
-        flat,
-        columns="x,y,z",
-        save=model,
-        plot=picture,
-        explore=page,
-        color="color",
-    )
+    embed(points, flat, columns="x,y,z", save=model, plot=picture, explore=page, color="color")
     typer.echo(f"ptunfold info {model}")
     info(model)
     typer.echo(f"open it in a browser: {page}")

@@ -10,9 +10,10 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.cli.app import Header, Missing, note, tell
+from ptunfold.cli.app import note, tell
+from ptunfold.cli.options import Header, Missing
 from ptunfold.io.choice import Choice
-from ptunfold.io.files import Outputs, whole_file
+from ptunfold.io.files import Outputs
 from ptunfold.io.table import Parts, Table, listed
 from ptunfold.io.tables import STREAM, check_output, rows_as_bytes, write_table
 from ptunfold.memory import free_bytes
@@ -34,7 +35,8 @@ class Taker:
 
     def __init__(self, source: Path, columns: list[str] | None, missing: Missing) -> None:
         self._source, self._missing = source, missing
-        self.choice, self.used = Choice(columns), [""]
+        self.choice = Choice(columns)
+        self.used: list[str] = []
         self._rows: list[int] = []  # the first of those left out
         self._n_rows, self._has_gaps = 0, False
         self._said: dict[str, str] = {}
@@ -175,14 +177,6 @@ def check_plot(path: Path) -> None:
         raise ValueError(f"{path} has no ending of a picture; the endings are {', '.join(known)}")
 
 
-def draw(path: Path, model: Any, color: Any) -> None:
-    """Draw an embedding to a file."""
-    from ptunfold import show
-
-    with whole_file(path) as name:
-        show.embedding(model, color).figure.savefig(name, dpi=150)
-
-
 def columns_of(
     table: Table, color: str | None, used: list[str], n_components: int
 ) -> dict[str, Any]:
@@ -193,3 +187,21 @@ def columns_of(
     if color is not None and color not in {*known, *used, *own}:
         raise ValueError(f"there is no column {color}; the columns are {listed(list(known))}")
     return {name: values for name, values in known.items() if name not in used}
+
+
+def trust_in(model: Any) -> dict[str, Any]:
+    """Tell in a few numbers how far an embedding can be trusted."""
+    scores = model.scores()
+    said: dict[str, Any] = {}
+    for name, values in scores.items():
+        values = values[np.isfinite(values)]
+        said[f"{name}, median"] = float(np.median(values))
+        said[f"{name}, worst twentieth"] = float(np.quantile(values, 0.95))
+    used = int((model.component_labels_ >= 0).sum())
+    return said | {
+        "texture": model.texture_,
+        "shortcuts found": len(model.shortcuts_),
+        "components": int(model.component_labels_.max()) + 1,
+        "points left out": len(model.embedding_) - used,
+        "two-sided": model.orientation_.is_orientable,
+    }

@@ -8,43 +8,28 @@ from typing import Annotated
 
 from typer import Argument, Option
 
-from ptunfold.cli.app import (
-    AsJson,
-    ChunkSize,
-    Force,
-    Gaps,
-    Header,
-    Missing,
-    Model,
-    Names,
-    Output,
-    Resume,
-    check_page,
-    command,
-    estimator,
-    note,
-    tell,
-)
+from ptunfold.cli import options
+from ptunfold.cli.app import command, estimator, note, tell
 from ptunfold.io.files import Outputs
 
 
 @command
 def transform(
-    model: Model,
+    model: options.Model,
     source: Annotated[
         Path, Argument(metavar="NEW", help="A file with new points, or - for a pipe.")
     ],
-    output: Output,
+    output: options.Output,
     columns: Annotated[
         str | None,
         Option(help="Columns to use, in the order fitted; by default those of the model."),
     ] = None,
-    header: Names = Header.auto,
-    missing: Gaps = Missing.error,
-    chunk_size: ChunkSize = None,
-    resume: Resume = False,
-    as_json: AsJson = False,
-    force: Force = False,
+    header: options.Names = options.Header.auto,
+    missing: options.Gaps = options.Missing.error,
+    chunk_size: options.ChunkSize = None,
+    resume: options.Resume = False,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
 ) -> None:
     """Place new points in the embedding of a model.
 
@@ -61,19 +46,19 @@ def transform(
 
 @command
 def inverse(
-    model: Model,
+    model: options.Model,
     source: Annotated[
         Path, Argument(metavar="PLACES", help="A file with places in the embedding.")
     ],
-    output: Output,
+    output: options.Output,
     columns: Annotated[
         str | None, Option(help="Columns to use; by default ptu0, ptu1, ... if there.")
     ] = None,
-    header: Names = Header.auto,
-    chunk_size: ChunkSize = None,
-    resume: Resume = False,
-    as_json: AsJson = False,
-    force: Force = False,
+    header: options.Names = options.Header.auto,
+    chunk_size: options.ChunkSize = None,
+    resume: options.Resume = False,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
 ) -> None:
     """Bring places of the embedding back into the space of the data.
 
@@ -82,7 +67,7 @@ def inverse(
     estimator()
     from ptunfold.cli.rows import Work, carry_rows
 
-    gaps = Missing.error
+    gaps = options.Missing.error
     work = Work("inverse", model, source, output, columns, header, gaps, chunk_size, resume, force)
     _say_placed(as_json, output, *carry_rows(work))
 
@@ -98,12 +83,12 @@ def _say_placed(as_json: bool, output: Path, n_rows: int, n_outside: int) -> Non
 
 @command
 def explore(
-    model: Model,
+    model: options.Model,
     output: Annotated[Path, Option("--output", "-o", help="The page to write (html).")],
-    force: Force = False,
+    force: options.Force = False,
 ) -> None:
     """Write a page to look into the data and the embedding of a model with a browser."""
-    check_page(output)
+    options.check_page(output)
     PTU = estimator()
     with Outputs(output, force=force) as outputs:
         fitted = PTU.load(model)
@@ -113,7 +98,7 @@ def explore(
 
 
 @command
-def info(model: Model, as_json: AsJson = False) -> None:
+def info(model: options.Model, as_json: options.AsJson = False) -> None:
     """Tell what is in a model file."""
     PTU = estimator()
     fitted, usual = PTU.load(model), PTU().get_params()

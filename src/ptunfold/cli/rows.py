@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold import __version__
-from ptunfold.cli.app import Header, Missing, names_in, note, tell
+from ptunfold.cli.app import note, tell
 from ptunfold.cli.files import Taker, columns_for, reading, say_replaced, table_file
+from ptunfold.cli.options import Header, Missing, names_in
 from ptunfold.estimator import PTU
 from ptunfold.io.files import Outputs
 from ptunfold.io.models import checksum_of
@@ -131,11 +132,8 @@ def _task(work: Work, fitted: Any, parts: Parts) -> _Task:
 @contextmanager
 def _printed(outputs: Outputs) -> Iterator[Target]:
     """Print part by part: what is printed cannot be taken back."""
-    is_begun = False
 
     def write(*rows: Any) -> None:
-        nonlocal is_begun
-        is_begun = True
         target.is_over = not tell(rows_as_bytes("", *rows))
 
     target = Target(write)
@@ -143,7 +141,7 @@ def _printed(outputs: Outputs) -> Iterator[Target]:
         with outputs:
             yield target
     except BaseException:
-        if is_begun:
+        if target.is_begun:
             note("what was printed is not all")
         raise
 

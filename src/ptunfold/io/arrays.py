@@ -34,7 +34,8 @@ class ArrayParts(Parts):
             check_memory(header.n_bytes, most_bytes, name)
             file, n_bytes = io.BytesIO(file.read()), header.n_bytes
         total, self._width = header.shape
-        super().__init__(name, _names(self._width), total, 8.0 * self._width, most_bytes=most_bytes)
+        super().__init__(name, _names(self._width), total)
+        self.n_bytes_a_row, self.most_bytes = 8.0 * self._width, most_bytes
         self._file, self._start = file, 0 if n_bytes is None else file.tell()
         self._next = 0  # number of those in the file
 
@@ -112,22 +113,18 @@ class _Header(NamedTuple):
     shape: tuple[int, ...]
     is_fortran: bool
     dtype: np.dtype[Any]
-
-    @property
-    def n_bytes(self) -> int:
-        """Number of bytes that have to follow."""
-        # In whole numbers of Python, which have no largest one.
-        return math.prod(self.shape) * self.dtype.itemsize
+    n_bytes: int  # have to follow
 
 
 def _declared(file: Any, name: str) -> _Header:
     """Read what an array says of itself."""
     version = npy.read_magic(file)
     read = npy.read_array_header_1_0 if version == (1, 0) else npy.read_array_header_2_0
-    header = _Header(*read(file))
-    if header.dtype.hasobject:
+    shape, is_fortran, dtype = read(file)
+    if dtype.hasobject:
         raise RefusedError(f"{name} holds Python objects, which are not read; save it as numbers")
-    return header
+    # In whole numbers of Python, which have no largest one.
+    return _Header(shape, is_fortran, dtype, math.prod(shape) * dtype.itemsize)
 
 
 def _check_length(n_asked: int, n_there: int, name: str) -> None:

@@ -110,7 +110,11 @@ class Outputs:
                 self._move(path, part)
         except BaseException:
             for path, old in before.items():
-                self._take_back(path, old)
+                target, part = self._targets[path], self._parts[path]
+                if old is not None:
+                    old.replace(target)
+                elif not part.exists() or (target.exists() and target.samefile(part)):
+                    target.unlink(missing_ok=True)  # it is ours
             raise
         finally:
             for old in before.values():
@@ -129,13 +133,6 @@ class Outputs:
                 if target.exists():
                     raise ValueError(_is_there(path)) from None
         part.replace(target)
-
-    def _take_back(self, path: Path, old: Path | None) -> None:
-        target, part = self._targets[path], self._parts[path]
-        if old is not None:
-            old.replace(target)
-        elif not part.exists() or (target.exists() and target.samefile(part)):
-            target.unlink(missing_ok=True)
 
 
 @contextmanager

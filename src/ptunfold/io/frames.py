@@ -44,12 +44,11 @@ class ParquetParts(Parts):
         self._group_rows = [group.num_rows for group in groups]
         n_bytes = sum(group.total_byte_size for group in groups)
         # Repeated values take next to nothing in a file, and eight bytes each in memory.
-        n_bytes_a_row = max(n_bytes / max(about.num_rows, 1), 8.0 * about.num_columns)
+        self.n_bytes_a_row = max(n_bytes / max(about.num_rows, 1), 8.0 * about.num_columns)
+        self.most_bytes = most_bytes
         names = list(self._file.schema_arrow.names)
         check_names(names, name)
-        super().__init__(
-            name, names, about.num_rows, n_bytes_a_row, is_named=True, most_bytes=most_bytes
-        )
+        super().__init__(name, names, about.num_rows, is_named=True)
         self._batches: Any = None
         self._left: Any = None  # of the last batch
 

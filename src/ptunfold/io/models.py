@@ -15,18 +15,10 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
+from ptunfold import validation
 from ptunfold.io.files import whole_file
 from ptunfold.memory import free_bytes, in_words
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph
-from ptunfold.validation import (
-    check_coordinates,
-    check_count,
-    check_geometry,
-    check_graph,
-    check_indices,
-    check_numbers,
-    check_parameters,
-)
 
 _FORMAT, _VERSION = "ptunfold model", 2
 _HEADER = ("parameters", "texture", "n_features", "feature_names")
@@ -56,7 +48,7 @@ def write_model(
     known.
     """
     parameters = {name: _as_json(value) for name, value in model["parameters"].items()}
-    check_parameters(parameters, parameters, model["engines"])
+    validation.check_parameters(parameters, parameters, model["engines"])
     found = {f"model.{name}": model[name] for name in SAVED} | {"model._points": given}
     for name in (*_PARTS, *_MAY_LACK):
         place = "connection.graph.lengths" if name == "connection.lengths" else name
@@ -67,12 +59,8 @@ def write_model(
         name: np.ascontiguousarray(array) for name, array in found.items() if array is not None
     }
     header = json.dumps({name: (model | {"parameters": parameters})[name] for name in _HEADER})
-    about = {
-        "format": _FORMAT,
-        "version": str(_VERSION),
-        "header": header,
-        "checksum": checksum(arrays, header),
-    }
+    about = {"format": _FORMAT, "version": str(_VERSION), "header": header}
+    about["checksum"] = checksum(arrays, header)
     with whole_file(path) as part:
         try:
             save_file(arrays, part, metadata=about)
@@ -156,11 +144,14 @@ def read_model(
             raise ValueError(f"{path} is no sound model: its header is not that of a model")
         parameters, texture, n_features, feature_names = (header[name] for name in _HEADER)
         try:
-            check_parameters(parameters, names, engines)
+            validation.check_parameters(parameters, names, engines)
             geometry = _geometry(arrays, texture)
             attributes = _attributes(arrays, geometry, n_features)
             if feature_names is not None:
-                attributes["feature_names_in_"] = _names(feature_names, n_features)
+                names = feature_names if isinstance(feature_names, list) else []
+                if len(names) != n_features or not all(isinstance(name, str) for name in names):
+                    raise ValueError(f"its feature names are not {n_features} words")
+                attributes["feature_names_in_"] = np.array(names, dtype=object)
         except (ValueError, TypeError) as error:
             raise ValueError(f"{path} is no sound model: {error}") from error
     except MemoryError as error:
@@ -176,21 +167,25 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
     if missing := [name for name in SAVED if f"model.{name}" not in arrays]:
         raise ValueError(f"it has no model.{missing[0]}")
     n_points, n_inside = geometry.points.shape
-    check_count("n_features", n_features)
+    validation.check_count("n_features", n_features)
     given = arrays.get("model._points")
     if given is not None:  # more features than the span of the points has dimensions
-        given = check_coordinates(given, "model._points", np.ones(n_points, dtype=bool))
+        given = validation.check_coordinates(given, "model._points", np.ones(n_points, dtype=bool))
     n_found = n_inside if given is None else given.shape[1]
     if n_features != n_found or (given is not None and n_inside >= n_features):
         raise ValueError(f"its points do not have {n_features} features")
     labels = geometry.labels[geometry.place]
-    embedding = check_coordinates(arrays["model.embedding_"], "model.embedding_", labels >= 0)
+    embedding = validation.check_coordinates(
+        arrays["model.embedding_"], "model.embedding_", labels >= 0
+    )
     values, n_components = arrays["model.eigenvalues_"], embedding.shape[1]
     shape = (n_components,) if np.ndim(values) == 1 else (int(labels.max()) + 1, n_components)
     found = {
         "embedding_": embedding,
-        "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape),
-        "landmarks_": check_indices(arrays["model.landmarks_"], "model.landmarks_", n_points),
+        "eigenvalues_": validation.check_numbers(values, "model.eigenvalues_", shape),
+        "landmarks_": validation.check_indices(
+            arrays["model.landmarks_"], "model.landmarks_", n_points
+        ),
         "component_labels_": labels,
         "shortcuts_": geometry.input_shortcuts,
     }
@@ -206,16 +201,6 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
     }
 
 
-def _names(names: Any, n_features: int) -> NDArray[Any]:
-    if (
-        not isinstance(names, list)
-        or len(names) != n_features
-        or not all(isinstance(name, str) for name in names)
-    ):
-        raise ValueError(f"its feature names are not {n_features} words")
-    return np.array(names, dtype=object)
-
-
 def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     """Put a geometry together again, and see that its parts are sound and belong together."""
     names = {*_PARTS, *_MAY_LACK, *(f"model.{name}" for name in (*SAVED, "_points"))}
@@ -227,10 +212,10 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     for name, array in arrays.items():
         record, _, field = name.rpartition(".")
         parts[record][field] = array
-    graph = check_graph(Graph(**parts["graph"]))
+    graph = validation.check_graph(Graph(**parts["graph"]))
     lengths = parts["connection"].pop("lengths", graph.lengths)
     connection = Connection(graph.with_lengths(lengths), **parts["connection"])
     whole = {"surface": arrays["points"]} | parts[""]
-    return check_geometry(
+    return validation.check_geometry(
         Geometry(graph, Frames(**parts["frames"]), connection, texture=texture, **whole)
     )

@@ -71,13 +71,7 @@ def is_numeral(text: str) -> bool:
 
 
 def decimal_mark(columns: Sequence[Sequence[str]], separator: str) -> str:
-    """Return what stands before decimals in a table: a comma, if some number says so.
-
-    Examples
-    --------
-    >>> decimal_mark([["1,5", "2"], ["a", "b"]], ";"), decimal_mark([["1,500", "2"]], ",")
-    (',', '.')
-    """
+    """Return what stands before decimals in a table: a comma, if some number says so."""
     for column in columns:
         odd = [text.strip() for text in column if not is_gap(text) and _plain(text) is None]
         # Where fields are set apart by semicolons the comma has another task.

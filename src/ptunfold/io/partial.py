@@ -6,7 +6,6 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, BinaryIO, Self
 
@@ -110,12 +109,12 @@ class Partial:
                     f"the work on {self._target} that was stopped is of {other}; pass what it was "
                     "begun with, or --force without --resume to start anew"
                 )
-        self.size, total = found["size"], 0
-        for block in self.content():
-            total = zlib.crc32(block, total)
-        if total != found["checksum"] or os.fstat(self._file.fileno()).st_size < self.size:
+        self._file.seek(self._n_head)
+        while block := self._file.read(min(_BLOCK, max(found["size"] - self.size, 0))):
+            self._count(block)
+        if (self.size, self._checksum) != (found["size"], found["checksum"]):
             raise self._damage()
-        self.state, self._checksum = found["state"], total
+        self.state = found["state"]
         self._file.truncate(self.size)
         self._file.seek(self.size)
 
@@ -139,6 +138,9 @@ class Partial:
         """Add something at the end."""
         with writing_of(self._target):
             self._file.write(content)
+        self._count(content)
+
+    def _count(self, content: bytes) -> None:
         self.size += len(content)
         self._checksum = zlib.crc32(content, self._checksum)
 
@@ -153,15 +155,6 @@ class Partial:
             with whole_file(self._journal) as name:
                 name.write_text(json.dumps(told), encoding="utf-8")
         self.state = state
-
-    def content(self) -> Iterator[bytes]:
-        """Read what was marked, without the head."""
-        with self.path.open("rb") as file:
-            file.seek(self._n_head)
-            n_left = self.size - self._n_head
-            while n_left > 0 and (block := file.read(min(_BLOCK, n_left))):
-                n_left -= len(block)
-                yield block
 
     def finish(self, head: bytes = b"") -> None:
         """Say that nothing is missing but the head, which may come again."""

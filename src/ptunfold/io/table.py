@@ -137,24 +137,18 @@ class Parts:
     """A table that is read some rows at a time.
 
     `total` says how many `unit` there are, where that is known, and `done` how many were read;
-    `n_done` how many rows. A row takes about `n_bytes_a_row` of memory.
+    `n_done` how many rows.
     """
 
     unit = "rows"
     n_done = 0
+    n_bytes_a_row = 0.0  # of memory, about
+    most_bytes = np.inf  # that are read at a time
 
     def __init__(
-        self,
-        name: str,
-        names: list[str],
-        total: int | None,
-        n_bytes_a_row: float = 0.0,
-        *,
-        is_named: bool = False,
-        most_bytes: float = np.inf,
+        self, name: str, names: list[str], total: int | None, *, is_named: bool = False
     ) -> None:
         self.name, self.names, self.is_named, self.total = name, names, is_named, total
-        self.n_bytes_a_row, self._most_bytes = n_bytes_a_row, most_bytes
 
     def read(self, n_rows: int | None = None) -> Table | None:
         """Read so many rows, or all; None if there are no more."""
@@ -162,7 +156,7 @@ class Parts:
         n_rows = n_left if n_rows is None else min(n_rows, n_left)
         if n_rows <= 0 or not self.names:
             return None
-        check_memory(n_rows * self.n_bytes_a_row, self._most_bytes, self.name)
+        check_memory(n_rows * self.n_bytes_a_row, self.most_bytes, self.name)
         with refused_if_damaged(self.name):
             table = self._rows(n_rows)
         table = replace(table, first_row=self.n_done, is_last=n_rows == n_left)
@@ -219,12 +213,9 @@ def as_numbers(
     import pyarrow as arrow
 
     kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
-    if not (
-        arrow.types.is_integer(kind)
-        or arrow.types.is_floating(kind)
-        or arrow.types.is_decimal(kind)
-        or arrow.types.is_null(kind)
-    ):
+    types = arrow.types
+    known = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    if not any(is_one(kind) for is_one in known):
         return Column(None, f"values of type {kind}")
     # Whole numbers beyond 2 ** 53 are rounded, as in any other format.
     plain = column.cast(kind).cast(arrow.float64(), safe=False)

@@ -11,22 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.io.arrays import ArrayParts, npy_head, read_npz, stacked, write_npz
+from ptunfold.io import arrays, frames
 from ptunfold.io.files import whole_file
-from ptunfold.io.frames import (
-    ARROW,
-    ParquetParts,
-    arrow_library,
-    read_anndata,
-    read_feather,
-    read_images,
-    with_columns,
-)
 from ptunfold.io.table import Parts, RefusedError, Table, WholeTable, refused_if_damaged
 from ptunfold.io.text import TEXT, TextParts, text_of
 from ptunfold.types import FloatArray
 
-ENDINGS = [*TEXT, *sorted(ARROW), ".npy", ".npz", ".h5ad"]
+ENDINGS = [*TEXT, *sorted(frames.ARROW), ".npy", ".npz", ".h5ad"]
 STREAM = Path("-")  # standard input or output
 # How files begin that have no name to tell their kind.
 _STARTS = {
@@ -65,7 +56,7 @@ def open_parts(
     comes later when it is read.
     """
     if path.is_dir():
-        yield WholeTable(str(path), read_images(path, most_bytes))
+        yield WholeTable(str(path), frames.read_images(path, most_bytes))
         return
     if path != STREAM and not path.exists():
         raise ValueError(f"there is no file {path}")
@@ -88,7 +79,7 @@ def open_parts(
             return
         with refused_if_damaged(name):
             if ending == ".npy":
-                parts: Parts = ArrayParts(file, name, n_bytes, most_bytes)
+                parts: Parts = arrays.ArrayParts(file, name, n_bytes, most_bytes)
             else:
                 content = path if pipe is None else io.BytesIO(file.read())
                 parts = _parts_of(content, name, ending, most_bytes)
@@ -100,14 +91,14 @@ def open_parts(
 
 def _parts_of(content: Any, name: str, ending: str, most_bytes: float) -> Parts:
     if ending == ".parquet":
-        return ParquetParts(content, name, most_bytes)
-    if ending in ARROW:
-        return WholeTable(name, read_feather(content, name))
+        return frames.ParquetParts(content, name, most_bytes)
+    if ending in frames.ARROW:
+        return WholeTable(name, frames.read_feather(content, name))
     if ending == ".npz":
-        return WholeTable(name, read_npz(content, name, most_bytes))
+        return WholeTable(name, arrays.read_npz(content, name, most_bytes))
     if not isinstance(content, Path):
         raise RefusedError("an .h5ad file cannot be read from a pipe; pass its name")
-    return WholeTable(name, read_anndata(content, most_bytes))
+    return WholeTable(name, frames.read_anndata(content, most_bytes))
 
 
 class Pipe(io.RawIOBase):
@@ -149,8 +140,8 @@ def check_output(path: Path, table: Table | None = None) -> None:
         raise ValueError(
             f"{path} has no ending that is known; the endings are {', '.join(ENDINGS)}"
         )
-    if ending in ARROW:
-        arrow_library()
+    if ending in frames.ARROW:
+        frames.arrow_library()
     if ending == ".h5ad" and table is not None and not hasattr(table.source, "obsm"):
         raise ValueError(f"{path} can only be made from a .h5ad file; choose another ending")
 
@@ -160,7 +151,7 @@ def rows_as_bytes(
 ) -> bytes:
     """Return what a .npy file without its head, or a text by default, has for rows of a table."""
     if ending == ".npy":
-        return stacked(added).tobytes()
+        return arrays.stacked(added).tobytes()
     return text_of(table, added, ending or table.style.ending or ".csv", with_names=with_names)
 
 
@@ -171,18 +162,20 @@ def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str
     """
     check_output(path, table)
     ending = path.suffix.lower()
-    new = stacked(added)
+    new = arrays.stacked(added)
     with whole_file(path) as part:
         if ending in TEXT or ending == ".npy":
-            head = npy_head(len(new), len(added), new.dtype) if ending == ".npy" else b""
+            head = arrays.npy_head(len(new), len(added), new.dtype) if ending == ".npy" else b""
             part.write_bytes(head + rows_as_bytes(ending, table, added))
         elif ending == ".parquet":
-            arrow_library().parquet.write_table(with_columns(table, added), part)
-        elif ending in ARROW:
-            arrow_library().feather.write_feather(with_columns(table, added), str(part))
+            frames.arrow_library().parquet.write_table(frames.with_columns(table, added), part)
+        elif ending in frames.ARROW:
+            frames.arrow_library().feather.write_feather(
+                frames.with_columns(table, added), str(part)
+            )
         elif ending == ".npz":
-            arrays = table.source if isinstance(table.source, dict) else {}
-            write_npz(part, {**arrays, key: new})
+            others = table.source if isinstance(table.source, dict) else {}
+            arrays.write_npz(part, {**others, key: new})
         else:
             table.source.obsm[key] = new
             try:

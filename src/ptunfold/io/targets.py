@@ -34,12 +34,12 @@ class Target:
     def __init__(self, write: Write, partial: Partial | None = None) -> None:
         self._write, self._partial = write, partial
         self.state = None if partial is None else partial.state
-        self._is_begun = self.state is not None
+        self.is_begun = self.state is not None
 
     def append(self, part: Table, added: dict[str, FloatArray]) -> None:
         """Write a part of a table with more columns."""
-        self._write(part, added, not self._is_begun)
-        self._is_begun = True
+        with_names, self.is_begun = not self.is_begun, True
+        self._write(part, added, with_names)
 
     def carried(self, points: FloatArray, carry: Carry) -> FloatArray:
         """Return the numbers of the next rows, which need not be found again if they are kept."""

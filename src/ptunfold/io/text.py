@@ -45,10 +45,10 @@ class TextParts(Parts):
         n_bytes: int | None = None,
     ) -> None:
         self.name, self._file, self._n_bytes_done = name, file, 0
-        lines = chain.from_iterable(self._blocks())
-        self._lines = tee(lines, 1)[0]  # whose copies look at lines that are not yet taken
-        if _has_blanks(copy(self._lines)):
-            self._lines = tee(map(_with_tabs, _pieces(self._lines)), 1)[0]
+        # Copies of it look at lines that are not yet taken.
+        lines = self._lines = tee(chain.from_iterable(self._blocks()), 1)[0]
+        if _has_blanks(copy(lines)):
+            self._lines = tee(("\t".join(line.split()) for line in _pieces(lines)), 1)[0]
         self._separator = _separator(self._lines, TEXT[ending])
         self._width = 0  # not known
         self._n_lines = 0  # before those of the reader
@@ -69,8 +69,8 @@ class TextParts(Parts):
         start = body[0][0].strip() if has_header and names[0] == "" and body else ""
         self._count_from = int(start) if start in ("0", "1") else None
         letters = sum(len(field) for row in body for field in row)
-        n_bytes_a_row = 2 * letters / max(len(body), 1) + _A_FIELD * self._width
-        super().__init__(name, names, n_bytes, n_bytes_a_row, is_named=has_header)
+        self.n_bytes_a_row = 2 * letters / max(len(body), 1) + _A_FIELD * self._width
+        super().__init__(name, names, n_bytes, is_named=has_header)
         self._reader = self._reader_of(self._lines)
         self._n_names = int(has_header)  # lines of names that are ahead
 
@@ -221,10 +221,6 @@ def check_names(names: Sequence[str], file: str) -> None:
 def _pieces(lines: Iterable[str]) -> Iterator[str]:
     """Break lines at every kind of break, which are blanks too."""
     return chain.from_iterable(map(str.splitlines, lines))
-
-
-def _with_tabs(line: str) -> str:
-    return "\t".join(line.split())
 
 
 def _has_blanks(lines: Iterable[str]) -> bool:
