@@ -13,7 +13,6 @@ import numpy as np
 from numpy.lib import format as npy
 
 from ptunfold.io.table import Parts, RefusedError, Table, check_memory
-from ptunfold.types import FloatArray
 
 _USUAL = ("X", "x", "points", "data")
 
@@ -94,11 +93,6 @@ def write_npz(path: Path, arrays: dict[str, Any]) -> None:
         for name, array in arrays.items():
             with packed.open(f"{name}.npy", "w", force_zip64=True) as member:
                 npy.write_array(member, np.asanyarray(array), allow_pickle=False)
-
-
-def stacked(columns: dict[str, FloatArray]) -> FloatArray:
-    """Put columns side by side, row by row in memory."""
-    return np.ascontiguousarray(np.column_stack(list(columns.values())))
 
 
 def npy_head(n_rows: int, n_columns: int, dtype: Any) -> bytes:

@@ -6,9 +6,9 @@ import os
 import secrets
 import shutil
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from pathlib import Path
-from typing import Any, Self
+from typing import Any
 
 from ptunfold.interrupts import held_interrupts
 
@@ -39,7 +39,7 @@ def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
                 part.unlink(missing_ok=True)
 
 
-class Outputs:
+class Outputs(AbstractContextManager["Outputs"]):
     """Files that are written beside their places and get their names when all are done.
 
     Places that cannot be written to are found at the start; what is there is replaced by `force`
@@ -86,9 +86,6 @@ class Outputs:
         """Give its name to what was written elsewhere in the folder, or leave it there."""
         self._parts[path] = part
         self._lent.add(path)
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         # Names are given, and parts put away, in one go.

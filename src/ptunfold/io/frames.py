@@ -106,8 +106,7 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
         if name in whole.column_names:
             whole = whole.drop_columns([name])
         whole = whole.append_column(name, arrow.array(values))
-    # A Feather file has one dictionary a column, whatever groups of rows had.
-    return whole.unify_dictionaries()
+    return whole
 
 
 def read_anndata(path: Path, most_bytes: float) -> Table:

@@ -6,8 +6,9 @@ import hashlib
 import json
 import os
 import zlib
+from contextlib import AbstractContextManager
 from pathlib import Path
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from ptunfold.interrupts import held_interrupts
 from ptunfold.io.files import whole_file, writing_of
@@ -32,7 +33,7 @@ _OTHERS = {
 _INTERRUPTIONS = (KeyboardInterrupt, OSError, MemoryError)
 
 
-class Partial:
+class Partial(AbstractContextManager["Partial"]):
     """A file beside its place that is only added to, with a journal of what is sure to be there.
 
     What is written after the last mark is forgotten when the work is gone on with. Both files stay
@@ -170,9 +171,6 @@ class Partial:
     def _sync(self) -> None:
         self._file.flush()
         os.fsync(self._file.fileno())
-
-    def __enter__(self) -> Self:
-        return self
 
     def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with held_interrupts():

@@ -151,7 +151,7 @@ def rows_as_bytes(
 ) -> bytes:
     """Return what a .npy file without its head, or a text by default, has for rows of a table."""
     if ending == ".npy":
-        return arrays.stacked(added).tobytes()
+        return np.column_stack(list(added.values())).tobytes()
     return text_of(table, added, ending or table.style.ending or ".csv", with_names=with_names)
 
 
@@ -162,7 +162,7 @@ def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str
     """
     check_output(path, table)
     ending = path.suffix.lower()
-    new = arrays.stacked(added)
+    new = np.column_stack(list(added.values()))
     with whole_file(path) as part:
         if ending in TEXT or ending == ".npy":
             head = arrays.npy_head(len(new), len(added), new.dtype) if ending == ".npy" else b""
