@@ -112,11 +112,8 @@ def _about(work: Work) -> dict[str, Any] | None:
 
 
 def _task(work: Work, fitted: Any, parts: Parts) -> _Task:
-    chosen, dtype, n_features = (
-        names_in(work.columns),
-        fitted.embedding_.dtype,
-        fitted.n_features_in_,
-    )
+    chosen, n_features = names_in(work.columns), fitted.n_features_in_
+    dtype = fitted.embedding_.dtype
     own = [f"ptu{place}" for place in range(fitted.embedding_.shape[1])]
     features = fitted.__dict__.pop("feature_names_in_", None)  # which the arrays to come have not
     known = None if features is None else list(map(str, features))

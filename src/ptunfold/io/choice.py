@@ -51,32 +51,31 @@ class Choice:
         return np.column_stack(columns)
 
     def _settle(self, part: Table) -> list[FloatArray]:
-        if self._names is not None and not self._names:
-            raise ValueError(f"no column is named; the columns are {listed(part.names)}")
-        found: list[FloatArray] = []
+        found: dict[str, FloatArray] = {}
         left_out = dict(part.left_out)
         for name in part.names if self._names is None else self._names:
-            if name in self.used:
+            if name in found:
                 raise ValueError(f"column {name} is named twice; name each once")
             values, note = self._read(part, name)[:2]
-            if self._names is not None and values is None:
-                raise _no_numbers(name, note)
             if self._names is None and name in self._gaps:
                 values, note = None, _NO_NUMBERS
-            if values is None or (self._names is None and name in part.index):
+            if values is not None and (self._names is not None or name not in part.index):
+                found[name] = values
+            elif self._names is not None:
+                raise _no_numbers(name, note)
+            else:
                 left_out[name] = note or _COUNTS
-                continue
-            found.append(values)
-            self.used.append(name)
-        if self._names is not None:
-            left_out |= {name: "not named" for name in part.names if name not in self.used}
+        if not found and self._names is not None:
+            raise ValueError(f"no column is named; the columns are {listed(part.names)}")
         if not found:
             raise ValueError(
                 f"none of the columns {listed(part.names)} holds numbers; name those to use"
             )
-        self.left_out = left_out
-        self.notes = {name: note for name, note in self.notes.items() if name in self.used}
-        return found
+        if self._names is not None:
+            left_out |= {name: "not named" for name in part.names if name not in found}
+        self.used, self.left_out = list(found), left_out
+        self.notes = {name: note for name, note in self.notes.items() if name in found}
+        return list(found.values())
 
     def _next(self, part: Table, name: str) -> FloatArray:
         column = self._read(part, name)

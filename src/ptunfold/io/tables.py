@@ -5,7 +5,7 @@ from __future__ import annotations
 import io
 import sys
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -83,10 +83,8 @@ def open_parts(
             else:
                 content = path if pipe is None else io.BytesIO(file.read())
                 parts = _parts_of(content, name, ending, most_bytes)
-        try:
+        with closing(parts):
             yield parts
-        finally:
-            parts.close()
 
 
 def _parts_of(content: Any, name: str, ending: str, most_bytes: float) -> Parts:

@@ -116,8 +116,13 @@ def open_target(
     """
     ending = output.suffix.lower()
     if ending not in ENDINGS:
-        with outputs, outputs.writing(output) as part:
-            yield Target(lambda table, added, _: write_table(part, table, added, key))
+
+        def write(table: Table, added: dict[str, FloatArray], _: bool) -> None:
+            with outputs.writing(output) as part:
+                write_table(part, table, added, key)
+
+        with outputs:
+            yield Target(write)
         return
     width, dtype = columns
     n_head = len(npy_head(0, *columns)) if ending == ".npy" else 0
