@@ -28,7 +28,9 @@ def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
     try:
         with held_interrupts():
             part = _part_of(path)
+            mode = part.stat().st_mode
         yield part
+        part.chmod(mode)  # some writers make it anew, for its owner alone
         if is_durable:  # on the disk before it gets its name
             with part.open("rb+") as file:
                 os.fsync(file.fileno())

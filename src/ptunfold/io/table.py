@@ -47,9 +47,6 @@ class Style(NamedTuple):
     decimal: str = "."
 
 
-_NO_STYLE = Style()
-
-
 @dataclass(frozen=True)
 class Table:
     """Columns of a file, each as it stands there: lists of texts, Arrow or NumPy arrays."""
@@ -63,7 +60,7 @@ class Table:
     place: str = ""  # where in the file the columns are, if there is a choice
     left_out: dict[str, str] = field(default_factory=dict)  # never used, and why
     index: frozenset[str] = frozenset()  # columns that number the rows
-    style: Style = _NO_STYLE
+    style: Style = field(default_factory=Style)
     first_row: int = 0  # of a part: how many rows are before it
     lines: Sequence[int] = ()  # of each row, in a text
     is_last: bool = True  # no rows come after it
