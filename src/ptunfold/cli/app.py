@@ -10,7 +10,6 @@ from functools import wraps
 from typing import Annotated, Any
 
 import typer
-from typer import Option
 
 from ptunfold.leaving import leave_in_order
 
@@ -31,7 +30,7 @@ _state = {"debug": False}
 @app.callback()
 def main(
     debug: Annotated[
-        bool, Option("--debug", help="Show where in the code an error arose.")
+        bool, typer.Option("--debug", help="Show where in the code an error arose.")
     ] = False,
 ) -> None:
     """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
