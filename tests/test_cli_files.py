@@ -190,7 +190,7 @@ def full(*args, **options):
         "ptunfold.io.models.save_file",
         "ptunfold.show.embedding",
         "ptunfold.explorer.page.Page.save",
-        "ptunfold.io.tables.write_text",
+        "ptunfold.io.tables.text_of",
     ],
 )
 def test_a_full_disk_leaves_nothing(writer, source, tmp_path, monkeypatch):

@@ -19,8 +19,8 @@ from typer.testing import CliRunner
 from ptunfold import PTU
 from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole
-from ptunfold.io import lines as blocks
 from ptunfold.io import partial
+from ptunfold.io import text as blocks
 
 try:
     import termios

@@ -264,6 +264,13 @@ def test_what_would_not_be_read_again_is_not_saved(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_the_permissions_are_those_of_any_file(saved, tmp_path):
+    PTU.load(saved).save(tmp_path / "model.safetensors")
+    (tmp_path / "other").write_text("")
+    modes = [(tmp_path / name).stat().st_mode for name in ("model.safetensors", "other")]
+    assert modes[0] == modes[1]
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_kill_while_saving_leaves_the_old_file(saved, tmp_path):
     path = tmp_path / "model.safetensors"

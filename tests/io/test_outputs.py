@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptunfold.io.outputs import Outputs
+from ptunfold.io.files import Outputs
 
 
 def names(folder):

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptunfold.io import partial as module
-from ptunfold.io.outputs import Outputs
+from ptunfold.io.files import Outputs
 from ptunfold.io.partial import Partial, fingerprint
 
 ABOUT = {"model": "m", "input": "i", "settings": [1, "a"], "ptunfold": "1"}
@@ -54,7 +54,7 @@ def test_it_goes_on_where_it_was_marked(tmp_path):
     stop(target, resume=True)
     part = Partial(target, ABOUT, resume=True)
     assert part.state == {"rows": 2}
-    assert b"".join(part.content()) == b"one two one two "
+    assert part.path.read_bytes() == b"one two one two "
     part.__exit__(None, KeyboardInterrupt(), None)
     finish(target, resume=True, content=b"and so on")
     assert target.read_bytes() == b"one two one two and so on"

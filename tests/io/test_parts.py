@@ -11,8 +11,7 @@ import pyarrow.parquet
 import pytest
 
 from ptunfold.io.choice import Choice
-from ptunfold.io.parts import open_parts, usual_rows
-from ptunfold.io.tables import STREAM, Pipe, read_table
+from ptunfold.io.tables import STREAM, Pipe, open_parts, read_table, usual_rows
 
 N = 250
 
@@ -111,7 +110,7 @@ def test_pipes(kind, order, frame, tmp_path, monkeypatch):
         found = []
         while (part := parts.read(60)) is not None:
             found.append(part)
-    assert len(found) == (1 if kind == "parquet" else 5)
+    assert len(found) == 5
     check_parts(found, whole)
 
 
@@ -134,11 +133,12 @@ def test_a_pipe_is_read_as_it_starts():
         def read1(self, size=-1):
             return super().read1(min(size, 3))
 
-    pipe = Pipe(Slow(b"0123456789" * 3))
-    assert pipe.start == b"0123456"[: len(pipe.start)]
+    start = Pipe(Slow(b"0123456789" * 3))
+    assert start.start == b"0123456"[: len(start.start)]
+    pipe = io.BufferedReader(start)
     found = [pipe.read1(100), pipe.read1(2), pipe.read(5), pipe.read1(100), pipe.read()]
     assert b"".join(found) == b"0123456789" * 3
-    assert len(found[3]) == 3
+    assert 0 < len(found[3]) <= 3
 
 
 def test_files_that_lie(tmp_path, monkeypatch):

@@ -39,12 +39,8 @@ def main(
 
 def command(function: Callable[..., None]) -> Callable[..., None]:
     """Make a command of a function, whose errors and warnings are sentences."""
-    return app.command(epilog=_CODES)(in_words(function))
 
-
-def in_words(function: Callable[..., None]) -> Callable[..., None]:
-    """Turn errors into one sentence, and warnings into another."""
-
+    @app.command(epilog=_CODES)
     @wraps(function)
     def run(*args: Any, **options: Any) -> None:
         try:

@@ -7,29 +7,29 @@ from pathlib import Path
 from typing import Annotated, Any
 
 import typer
+from typer import Argument, Option
 
 from ptunfold.cli.app import command, stop, tell
 from ptunfold.cli.embedding import embed
-from ptunfold.cli.files import table_file, write_places
 from ptunfold.cli.models import info
-from ptunfold.io.outputs import Outputs
+from ptunfold.cli.options import Force
+from ptunfold.io.files import Outputs
 from ptunfold.leaving import leave_in_order
 
 
 @command
 def datasets(
-    name: Annotated[str | None, typer.Argument(help="Which; without it, a list.")] = None,
-    output: Annotated[
-        Path | None, typer.Option("--output", "-o", help="The file to write.")
-    ] = None,
-    n_points: Annotated[int | None, typer.Option(help="The number of points.")] = None,
-    seed: Annotated[int, typer.Option(help="Seed of the random numbers.")] = 0,
-    force: Annotated[bool, typer.Option("--force", help="Replace a file that is there.")] = False,
+    name: Annotated[str | None, Argument(help="Which; without it, a list.")] = None,
+    output: Annotated[Path | None, Option("--output", "-o", help="The file to write.")] = None,
+    n_points: Annotated[int | None, Option(help="The number of points.")] = None,
+    seed: Annotated[int, Option(help="Seed of the random numbers.")] = 0,
+    force: Force = False,
 ) -> None:
     """List the data sets with a known truth, or write one to a file."""
     from ptunfold import datasets as sets
+    from ptunfold.cli.files import table_file, write_places
     from ptunfold.io.table import Table
-    from ptunfold.io.tables import check_output
+    from ptunfold.io.tables import STREAM, check_output
 
     leave_in_order()
     known = [known for known in sets.__all__ if known not in ("Dataset", "faces", "digit_zero")]
@@ -52,33 +52,28 @@ def datasets(
             data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
         except RuntimeError as error:  # of a triangulation
             raise ValueError(f"{name} cannot be made of {n_points} points; pass more") from error
-        _write_set(outputs, output, data)
-        tell(f"{len(data.points)} points: {output}", aside=output == Path("-"))
+        columns, truth = _columns_of(data)
+        if output.suffix.lower() not in (".npy", ".npz"):  # which hold points alone, and arrays
+            color = {"color": data.color.astype(data.points.dtype)}
+            columns, truth = columns | color | truth, {}
+        write_places(outputs, output, Table([], [], {"X": data.points, **truth}), columns, "X")
+        tell(f"{len(data.points)} points: {output}", aside=output == STREAM)
 
 
-def _write_set(outputs: Outputs, output: Path, data: Any) -> None:
-    import numpy as np
-
-    from ptunfold.io.table import Table
-
-    axes = "xyzw" if data.points.shape[1] <= 4 else None
-    names = [axes[i] if axes else f"x{i}" for i in range(data.points.shape[1])]
+def _columns_of(data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Name the columns of the points of a set, and of its truth."""
+    n_columns = data.points.shape[1]
+    names = "xyzw"[:n_columns] if n_columns <= 4 else [f"x{place}" for place in range(n_columns)]
     truth = data.coordinates if data.coordinates is not None else data.parameters
-    added = {} if truth is None else {f"true{i}": column for i, column in enumerate(truth.T)}
-    if output.suffix.lower() in (".npy", ".npz"):
-        table = Table([], [], {"X": data.points, **added})
-        write_places(outputs, output, table, data.points, names, "X")
-        return
-    columns = dict(zip(names, data.points.T, strict=True)) | {"color": data.color} | added
-    places = np.column_stack([np.asarray(column) for column in columns.values()])
-    write_places(outputs, output, Table([], []), places, list(columns))
+    known = {} if truth is None else {f"true{i}": column for i, column in enumerate(truth.T)}
+    return dict(zip(names, data.points.T, strict=True)), known
 
 
 @command
 def demo(
-    output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the files it makes.")
-    ] = Path("ptunfold-demo"),
+    output: Annotated[Path, Option("--output", "-o", help="Folder for the files it makes.")] = Path(
+        "ptunfold-demo"
+    ),
 ) -> None:
     """Make a sheet with a hole, embed it, and show every step as the commands you would use."""
     output.mkdir(parents=True, exist_ok=True)
@@ -92,15 +87,7 @@ def demo(
         f"ptunfold embed {points} -o {flat} --columns x,y,z --save {model} --plot {picture} "
         f"--explore {page} --color color"
     )
-    embed(
-        points,
-        flat,
-        columns="x,y,z",
-        save=model,
-        plot=picture,
-        explore=page,
-        color="color",
-    )
+    embed(points, flat, columns="x,y,z", save=model, plot=picture, explore=page, color="color")
     typer.echo(f"ptunfold info {model}")
     info(model)
     typer.echo(f"open it in a browser: {page}")
@@ -109,20 +96,19 @@ def demo(
 @command
 def paper(
     names: Annotated[
-        list[str] | None,
-        typer.Argument(help="Figures to run, for instance petals; all by default."),
+        list[str] | None, Argument(help="Figures to run, for instance petals; all by default.")
     ] = None,
     output: Annotated[
-        Path, typer.Option("--output", "-o", help="Folder for the page and its pictures.")
+        Path, Option("--output", "-o", help="Folder for the page and its pictures.")
     ] = Path("paper"),
     quick: Annotated[
-        bool, typer.Option("--quick", help="Reduced sizes, in less than three minutes.")
+        bool, Option("--quick", help="Reduced sizes, in less than three minutes.")
     ] = False,
     faces: Annotated[
-        Path | None, typer.Option(help="face_data.mat, the images of faces.", exists=True)
+        Path | None, Option(help="face_data.mat, the images of faces.", exists=True)
     ] = None,
     digits: Annotated[
-        Path | None, typer.Option(help="mnist.npz, the images of digits.", exists=True)
+        Path | None, Option(help="mnist.npz, the images of digits.", exists=True)
     ] = None,
 ) -> None:
     """Run the figures and tables of the paper, and compare its claims with what is found here.

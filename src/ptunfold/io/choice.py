@@ -20,30 +20,8 @@ class Choice:
 
     What a later part would have changed, had all been read at once, is refused.
 
-    Parameters
-    ----------
-    names : list of str, optional
-        The columns; by default all that hold nothing but numbers and gaps, or pixels.
-
-    Attributes
-    ----------
-    used : list of str
-        The columns that are used; none of pixels.
-    notes : dict of str to str
-        What there is to say about some of them.
-    left_out : dict of str to str
-        Why, for each column that is not used.
-
-    Examples
-    --------
-    >>> choice = Choice()
-    >>> choice.points(Table(["a", "b"], [["1", "2"], ["x", "y"]], is_last=False))
-    array([[1.],
-           [2.]])
-    >>> choice.left_out
-    {'b': "words, as 'x' in row 1"}
-    >>> choice.points(Table(["a", "b"], [["3"], ["z"]], first_row=2))
-    array([[3.]])
+    By default all columns that hold nothing but numbers and gaps, or pixels. `used` has their
+    names, none of pixels, `notes` what there is to say about some, `left_out` why others are not.
     """
 
     def __init__(self, names: Sequence[str] | None = None) -> None:
@@ -64,7 +42,7 @@ class Choice:
             columns = self._settle(part)
             self._is_settled = True
         else:
-            columns = [self._go_on(part, name) for name in self.used]
+            columns = [self._next(part, name) for name in self.used]
             if self._names is None:
                 self._check_left_out(part)
         if part.is_last:
@@ -73,34 +51,33 @@ class Choice:
         return np.column_stack(columns)
 
     def _settle(self, part: Table) -> list[FloatArray]:
-        if self._names is not None and not self._names:
-            raise ValueError(f"no column is named; the columns are {listed(part.names)}")
-        found: list[FloatArray] = []
+        found: dict[str, FloatArray] = {}
         left_out = dict(part.left_out)
         for name in part.names if self._names is None else self._names:
-            if name in self.used:
+            if name in found:
                 raise ValueError(f"column {name} is named twice; name each once")
             values, note = self._read(part, name)[:2]
-            if self._names is not None and values is None:
-                raise _no_numbers(name, note)
             if self._names is None and name in self._gaps:
                 values, note = None, _NO_NUMBERS
-            if values is None or (self._names is None and name in part.index):
+            if values is not None and (self._names is not None or name not in part.index):
+                found[name] = values
+            elif self._names is not None:
+                raise _no_numbers(name, note)
+            else:
                 left_out[name] = note or _COUNTS
-                continue
-            found.append(values)
-            self.used.append(name)
-        if self._names is not None:
-            left_out |= {name: "not named" for name in part.names if name not in self.used}
+        if not found and self._names is not None:
+            raise ValueError(f"no column is named; the columns are {listed(part.names)}")
         if not found:
             raise ValueError(
                 f"none of the columns {listed(part.names)} holds numbers; name those to use"
             )
-        self.left_out = left_out
-        self.notes = {name: note for name, note in self.notes.items() if name in self.used}
-        return found
+        if self._names is not None:
+            left_out |= {name: "not named" for name in part.names if name not in found}
+        self.used, self.left_out = list(found), left_out
+        self.notes = {name: note for name, note in self.notes.items() if name in found}
+        return list(found.values())
 
-    def _go_on(self, part: Table, name: str) -> FloatArray:
+    def _next(self, part: Table, name: str) -> FloatArray:
         column = self._read(part, name)
         if column.values is None:
             is_text = column.culprit is not None and part.lines
@@ -129,34 +106,23 @@ class Choice:
 
     def _read(self, part: Table, name: str) -> Column:
         """Read a column, and remember what it tells about those to come."""
-        column = as_numbers(
-            part.column(name),
-            part.style.decimal,
-            self._ways.get(name, NOTHING_SEEN),
-            part.first_row,
-        )
-        if column.values is None:
-            return column
-        self._ways[name] = column.ways
-        if column.note:
-            self.notes[name] = column.note
-        if len(column.values) and np.isnan(column.values).all():
-            if not self._is_settled:
+        before = self._ways.get(name, NOTHING_SEEN)
+        column = as_numbers(part.column(name), part.style.decimal, before, part.first_row)
+        if column.values is not None:
+            self._ways[name] = column.ways
+            if column.note:
+                self.notes[name] = column.note
+            if not (len(column.values) and np.isnan(column.values).all()):
+                self._gaps.discard(name)
+            elif not self._is_settled:
                 self._gaps.add(name)
-        else:
-            self._gaps.discard(name)
         return column
 
     @property
     def state(self) -> dict[str, Any]:
         """All that is settled, in words and numbers of JSON."""
-        return {
-            "used": self.used,
-            "notes": self.notes,
-            "left_out": self.left_out,
-            "ways": {name: list(ways) for name, ways in self._ways.items()},
-            "gaps": sorted(self._gaps),
-        }
+        settled = {"used": self.used, "notes": self.notes, "left_out": self.left_out}
+        return settled | {"ways": self._ways, "gaps": sorted(self._gaps)}
 
     def restore(self, state: dict[str, Any]) -> None:
         """Go on with what was settled before."""

@@ -1,18 +1,19 @@
-"""Parquet and Feather files, and AnnData: what other libraries read and write."""
+"""Parquet and Feather files, AnnData and images: what other libraries read and write."""
 
 from __future__ import annotations
 
-import io
+import warnings
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, BinaryIO
 
 import numpy as np
 
-from ptunfold.io.arrays import check_memory
-from ptunfold.io.table import Parts, RefusedError, Table, refused_if_damaged
+from ptunfold.io.table import Parts, RefusedError, Table, check_memory
 from ptunfold.io.text import check_names
 from ptunfold.types import FloatArray
 
+IMAGES = {".png", ".jpg", ".jpeg", ".tif", ".tiff", ".bmp", ".gif"}
 ARROW = {".parquet", ".feather", ".arrow"}
 _BUFFER = 1 << 20  # bytes of a column that are read together
 
@@ -30,133 +31,69 @@ def arrow_library() -> Any:
     return pyarrow
 
 
-def read_arrow(content: bytes | Path, name: str, ending: str, most_bytes: float) -> Table:
-    """Read a parquet or Feather file."""
-    arrow = arrow_library()
-    source = content if isinstance(content, Path) else io.BytesIO(content)
-    if ending == ".parquet":
-        about = arrow.parquet.read_metadata(source)
-        # Repeated values take next to nothing in a file, and eight bytes each in memory.
-        check_memory(8.0 * about.num_rows * about.num_columns, most_bytes, name)
-        if not isinstance(source, Path):
-            source.seek(0)
-        table = arrow.parquet.read_table(source)
-    else:
-        table = arrow.feather.read_table(source)
-    names = [str(column) for column in table.column_names]
-    check_names(names, name)
-    index = _index_of(table.schema)
-    return Table(names, list(table.columns), table, is_named=True, index=index)
-
-
-def _index_of(schema: Any) -> frozenset[str]:
-    known = (schema.pandas_metadata or {}).get("index_columns", [])
-    return frozenset(column for column in known if isinstance(column, str))
-
-
 class ParquetParts(Parts):
-    """A parquet file, as many rows at a time as one likes.
+    """A parquet file."""
 
-    Parameters
-    ----------
-    path : path
-        The file.
-    name : str
-        What it is called in messages.
-    """
-
-    is_named = True
-
-    def __init__(self, path: Path, name: str) -> None:
-        self._name = name
-        library = arrow_library()
-        with refused_if_damaged(name):
-            # Without these a group of rows is in memory as a whole, and there may be one in all.
-            self._file = library.parquet.ParquetFile(path, pre_buffer=False, buffer_size=_BUFFER)
-            about, schema = self._file.metadata, self._file.schema_arrow
-        self.names = [str(column) for column in schema.names]
-        check_names(self.names, name)
-        self._index = _index_of(schema)
-        self.total = self._n_rows = about.num_rows
-        self._n_done = 0
-        self._group_rows = [about.row_group(g).num_rows for g in range(about.num_row_groups)]
-        n_bytes = sum(about.row_group(g).total_byte_size for g in range(about.num_row_groups))
+    def __init__(self, source: Path | BinaryIO, name: str, most_bytes: float) -> None:
+        # Without these a group of rows is in memory as a whole, and there may be one in all.
+        self._file = arrow_library().parquet.ParquetFile(
+            source, pre_buffer=False, buffer_size=_BUFFER
+        )
+        about = self._file.metadata
+        groups = [about.row_group(place) for place in range(about.num_row_groups)]
+        self._group_rows = [group.num_rows for group in groups]
+        n_bytes = sum(group.total_byte_size for group in groups)
         # Repeated values take next to nothing in a file, and eight bytes each in memory.
-        self.n_bytes_a_row = max(n_bytes / max(self._n_rows, 1), 8.0 * about.num_columns)
+        self.n_bytes_a_row = max(n_bytes / max(about.num_rows, 1), 8.0 * about.num_columns)
+        self.most_bytes = most_bytes
+        names = list(self._file.schema_arrow.names)
+        check_names(names, name)
+        super().__init__(name, names, about.num_rows, is_named=True)
         self._batches: Any = None
         self._left: Any = None  # of the last batch
 
-    def read(self, n_rows: int | None = None) -> Table | None:
-        """Read so many rows, or all; None if there are no more."""
-        arrow = arrow_library()
-        n_left = self._n_rows - self._n_done
-        n_rows = n_left if n_rows is None else min(n_rows, n_left)
-        if not n_rows or not self.names:
-            return None
-        with refused_if_damaged(self._name):
-            found = self._take(n_rows)
-        table = arrow.Table.from_batches(found, schema=self._file.schema_arrow)
-        part = Table(
-            self.names,
-            list(table.columns),
-            table,
-            is_named=True,
-            index=self._index,
-            first_row=self._n_done,
-            is_last=n_rows == n_left,
-        )
-        self._n_done += n_rows
-        return part
-
-    @property
-    def done(self) -> int:
-        """How many rows were read."""
-        return self._n_done
-
-    @property
-    def position(self) -> dict[str, int]:
-        """Where the next rows are."""
-        return {"row": self._n_done}
-
-    def seek(self, position: dict[str, int]) -> None:
-        """Go on at a position in the same file."""
-        self._n_done = position["row"]
-        self._batches = self._left = None
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        self._batches = self._left = None
-        self._file.close()
-
-    def _take(self, n_rows: int) -> list[Any]:
-        """Take batches from the file that have so many rows together."""
+    def _rows(self, n_rows: int) -> Table:
+        if self._batches is None:
+            self._batches = self._batches_of(n_rows)
+            self._left = next(self._batches)
         found = []
         while n_rows:
-            if self._left is None or not self._left.num_rows:
-                self._left = self._next_batch(n_rows)
+            if not self._left.num_rows:
+                self._left = next(self._batches)
             found.append(self._left.slice(0, n_rows))
             self._left = self._left.slice(n_rows)
             n_rows -= found[-1].num_rows
-        return found
+        schema = self._file.schema_arrow
+        return _arrow_table(arrow_library().Table.from_batches(found, schema=schema))
 
-    def _next_batch(self, n_rows: int) -> Any:
-        if self._batches is not None:
-            return next(self._batches)
-        # Groups of rows that were read before need not be looked at.
-        first, n_before = 0, 0
-        while n_before + self._group_rows[first] <= self._n_done:
-            n_before += self._group_rows[first]
+    def _batches_of(self, size: int) -> Iterator[Any]:
+        """Take batches from the file; groups of rows that were read before are not looked at."""
+        first, n_skipped = 0, self.n_done
+        while n_skipped >= self._group_rows[first]:
+            n_skipped -= self._group_rows[first]
             first += 1
-        groups = range(first, len(self._group_rows))
-        self._batches = self._file.iter_batches(n_rows, row_groups=groups)
-        n_skipped = self._n_done - n_before
-        while True:
-            batch = next(self._batches)
-            if batch.num_rows > n_skipped:
-                return batch.slice(n_skipped)
-            n_skipped -= batch.num_rows
+        for batch in self._file.iter_batches(size, row_groups=range(first, len(self._group_rows))):
+            n_before = min(n_skipped, batch.num_rows)
+            n_skipped -= n_before
+            yield batch.slice(n_before)
+
+    def close(self) -> None:
+        """Let go of the file."""
+        self._batches = self._left = None
+        self._file.close()
+
+
+def read_feather(source: Path | BinaryIO, name: str) -> Table:
+    """Read a Feather file."""
+    table = arrow_library().feather.read_table(source)
+    check_names(table.column_names, name)
+    return _arrow_table(table)
+
+
+def _arrow_table(table: Any) -> Table:
+    known = (table.schema.pandas_metadata or {}).get("index_columns", [])
+    index = frozenset(column for column in known if isinstance(column, str))
+    return Table(table.column_names, table.columns, table, is_named=True, index=index)
 
 
 def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
@@ -170,15 +107,6 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
             whole = whole.drop_columns([name])
         whole = whole.append_column(name, arrow.array(values))
     return whole
-
-
-def write_arrow(path: Path, table: Table, added: dict[str, FloatArray]) -> None:
-    """Write a parquet or Feather file."""
-    arrow, whole = arrow_library(), with_columns(table, added)
-    if path.suffix.lower() == ".parquet":
-        arrow.parquet.write_table(whole, path)
-    else:
-        arrow.feather.write_feather(whole, str(path))
 
 
 def read_anndata(path: Path, most_bytes: float) -> Table:
@@ -216,12 +144,87 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
         and content.var_names.is_unique
         and given != [str(place) for place in range(len(given))]
     )
-    left_out = {"X": "there are components"} if has_components and content.X is not None else {}
     return Table(
         given if is_named else names,
         list(matrix.T),
         content,
         is_named=is_named,
         place='obsm["X_pca"]' if has_components else "X",
-        left_out=left_out,
+        left_out={"X": "there are components"} if has_components and content.X is not None else {},
     )
+
+
+def read_images(folder: Path, most_bytes: float) -> Table:
+    """Read the images of a folder, in the order of their names, as numbers from 0 to 1."""
+    everything = sorted(file for file in folder.iterdir() if not file.name.startswith("."))
+    files = [file for file in everything if file.suffix.lower() in IMAGES and file.is_file()]
+    if not files:
+        raise RefusedError(
+            f"there is no image in {folder}; the endings are {', '.join(sorted(IMAGES))}"
+        )
+    left_out = {file.name: "no image" for file in everything if file not in set(files)}
+    rows: Any = None
+    shape: tuple[int, ...] = ()
+    for place, file in enumerate(files):
+        pixels, lost = _read_image(file)
+        if rows is None:
+            shape = pixels.shape
+            check_memory(4 * pixels.size * len(files), most_bytes, str(folder))
+            rows = np.empty((len(files), pixels.size), dtype=np.float32)
+        if pixels.shape != shape:
+            raise RefusedError(
+                f"{file} has the shape {pixels.shape}, and {files[0].name} has {shape}; images "
+                "of one size and kind are needed"
+            )
+        rows[place] = pixels.ravel()
+        left_out |= {f"{what} of {file.name}": why for what, why in lost.items()}
+    names = [file.name for file in files]
+    return Table(["file"], [names], rows, shape, left_out=left_out)
+
+
+def _read_image(file: Path) -> tuple[FloatArray, dict[str, str]]:
+    """Read one image; and what of it is lost, with why."""
+    try:
+        from PIL import Image
+    except ImportError as error:
+        raise RefusedError("images need Pillow; pip install 'ptunfold[plot]'") from error
+    bombs = (Image.DecompressionBombError, Image.DecompressionBombWarning)
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error", Image.DecompressionBombWarning)
+            warnings.simplefilter("ignore", UserWarning)  # of what stands beside the pixels
+            with Image.open(file) as image:
+                lost = _what_is_lost(image)
+                return _pixels(image), lost
+    except bombs as error:
+        raise RefusedError(
+            f"{file} has more pixels than are read ({Image.MAX_IMAGE_PIXELS:,}); make it smaller"
+        ) from error
+    except MemoryError:
+        raise
+    except Exception as error:  # each format has errors of its own kinds
+        raise RefusedError(f"{file} is no image, or a damaged one ({error})") from error
+
+
+def _pixels(image: Any) -> FloatArray:
+    if image.mode == "F":
+        return np.asarray(image, dtype=np.float32)
+    if image.mode.startswith("I"):  # 16 bits; Pillow has called them I, of 32, in some versions
+        return np.asarray(image, dtype=np.float32) / np.float32(65535)
+    if image.mode in ("1", "LA"):
+        image = image.convert("L")
+    plain = image if image.mode in ("L", "RGB") else image.convert("RGB")
+    return np.asarray(plain, dtype=np.float32) / np.float32(255)
+
+
+def _what_is_lost(image: Any) -> dict[str, str]:
+    lost = {}
+    raw = image.tile[0][3] if image.tile else ""
+    raw = raw[0] if isinstance(raw, tuple) and raw else raw
+    if isinstance(raw, str) and ";16" in raw and not image.mode.startswith("I"):
+        lost["the lower 8 of 16 bits"] = "Pillow reads colours in 8"
+    if image.mode in ("LA", "PA", "RGBA", "La", "RGBa") or "transparency" in image.info:
+        lost["transparency"] = "it is no colour"
+    if getattr(image, "n_frames", 1) > 1:
+        lost["all but the first picture"] = "one a file is read"
+    return lost

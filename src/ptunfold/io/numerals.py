@@ -19,21 +19,16 @@ _DECIMAL_COMMA = re.compile(  # 1234,5 and 1.234,5
 )
 
 
+_CONTINENTAL, _ENGLISH = "decimal commas", "commas between thousands"
+
+
 class Ways(NamedTuple):
-    """What the numbers of a column have told so far about the way they are written.
+    """What the numbers of a column have told so far about the way they are written."""
 
-    Attributes
-    ----------
-    has_commas, has_dots : bool
-        Whether there were any, so that it matters how they are read.
-    may_be_continental, may_be_english : bool
-        Whether all of them may have decimal commas, or commas between thousands.
-    """
-
-    has_commas: bool = False
+    has_commas: bool = False  # so that it matters how they are read
     has_dots: bool = False
-    may_be_continental: bool = True
-    may_be_english: bool = True
+    may_be_continental: bool = True  # all of them may have decimal commas
+    may_be_english: bool = True  # or commas between thousands
 
     def reading(self, decimal: str) -> str | None:
         """Return what there is to say about the way to read them; None if there is no such way."""
@@ -46,29 +41,16 @@ class Ways(NamedTuple):
         return None
 
 
-_CONTINENTAL, _ENGLISH = "decimal commas", "commas between thousands"
 NOTHING_SEEN = Ways()
 
 
 class Column(NamedTuple):
-    """A column read as numbers, with what there is to say about it.
+    """A column read as numbers, with what there is to say about it."""
 
-    Attributes
-    ----------
-    values : (n_rows,) float64 or None
-        Gaps are NaN; None if it holds anything else.
-    note : str
-        How the numbers were read, if not plainly, or why there are none.
-    ways : Ways
-        What is known now about the way the numbers are written.
-    culprit : int or None
-        The row that is no number, or contradicts those before.
-    """
-
-    values: FloatArray | None
-    note: str = ""
-    ways: Ways = NOTHING_SEEN
-    culprit: int | None = None
+    values: FloatArray | None  # (n_rows,), gaps are NaN; None if it holds anything else
+    note: str = ""  # how the numbers were read, if not plainly, or why there are none
+    ways: Ways = NOTHING_SEEN  # what is known now about the way they are written
+    culprit: int | None = None  # the row that is no number, or contradicts those before
 
 
 def is_gap(text: str) -> bool:
@@ -89,13 +71,7 @@ def is_numeral(text: str) -> bool:
 
 
 def decimal_mark(columns: Sequence[Sequence[str]], separator: str) -> str:
-    """Return what stands before decimals in a table: a comma, if some number says so.
-
-    Examples
-    --------
-    >>> decimal_mark([["1,5", "2"], ["a", "b"]], ";"), decimal_mark([["1,500", "2"]], ",")
-    (',', '.')
-    """
+    """Return what stands before decimals in a table: a comma, if some number says so."""
     for column in columns:
         odd = [text.strip() for text in column if not is_gap(text) and _plain(text) is None]
         # Where fields are set apart by semicolons the comma has another task.
@@ -108,73 +84,67 @@ def decimal_mark(columns: Sequence[Sequence[str]], separator: str) -> str:
 def read_numbers(
     texts: Sequence[str], decimal: str = ".", before: Ways = NOTHING_SEEN, first_row: int = 0
 ) -> Column:
-    """Read a column of texts as numbers, or a part of it.
+    """Read a column of texts as numbers, or a part of it after `first_row` others.
 
-    Parameters
-    ----------
-    texts : list of str
-        One for each row.
-    decimal : {".", ","}
-        What the table has before decimals, for numbers that can be read in two ways.
-    before : Ways
-        What the parts before have told. A part that would have them read in another way is none.
-    first_row : int
-        How many rows there were before.
+    `decimal` is what the table has before decimals, for numbers that can be read in two ways, and
+    `before` what the parts before have told: one that would have them read in another way is none.
 
     Examples
     --------
     >>> read_numbers(["1.5", "", "2"]).values
     array([1.5, nan, 2. ])
-    >>> read_numbers(["12_34", "56_78"]).note
-    "words, as '12_34' in row 1"
     >>> column = read_numbers(["1,234.5", "7"])
     >>> column.values, column.note
     (array([1234.5,    7. ]), 'commas between thousands')
-    >>> read_numbers(["1,5"], before=column.ways, first_row=2).note
-    "numbers written in two ways, as '1,5' in row 3"
     """
     if decimal == "." and not before.has_commas:
         column = _read_plain(texts, before)
         if column is not None:
             return column
     values = np.full(len(texts), np.nan)
-    odd: list[int] = []
-    dotted: list[int] = []
-    for row, text in enumerate(texts):
+    odd: dict[int, str] = {}
+    dotted: dict[int, str] = {}
+    for row, text in enumerate(map(str.strip, texts)):
         if is_gap(text):
             continue
         value = _plain(text)
-        if value is None:
-            if not _has_commas(text.strip()):
-                note = f"words, as {_short(text)} in row {first_row + row + 1}"
-                return Column(None, note, before, row)
-            odd.append(row)
-            continue
-        values[row] = value
-        if "." in text:
-            dotted.append(row)
-    stripped = [text.strip() for text in texts]
+        if value is not None:
+            values[row] = value
+            if "." in text:
+                dotted[row] = text
+        elif _has_commas(text):
+            odd[row] = text
+        else:
+            note = f"words, as {_short(texts[row])} in row {first_row + row + 1}"
+            return Column(None, note, before, row)
     ways = Ways(
         before.has_commas or bool(odd),
         before.has_dots or bool(dotted),
         before.may_be_continental
-        and all(_is_continental(stripped[row]) for row in odd)
-        and all(_DOT_GROUPS.fullmatch(stripped[row]) for row in dotted),
-        before.may_be_english and all(_COMMA_GROUPS.fullmatch(stripped[row]) for row in odd),
+        and all(map(_is_continental, odd.values()))
+        and all(map(_DOT_GROUPS.fullmatch, dotted.values())),
+        before.may_be_english and all(map(_COMMA_GROUPS.fullmatch, odd.values())),
     )
     reading, known = ways.reading(decimal), before.reading(decimal)
     is_new = not before.has_commas and not before.has_dots
     if reading is None or (not is_new and (reading == _CONTINENTAL) != (known == _CONTINENTAL)):
-        row = _first_contradiction(stripped, odd, dotted, known if not is_new else None)
+        # The first that cannot be read as those before; at the start, the first with commas.
+        if is_new:
+            row = next(iter(odd))
+        elif known == _CONTINENTAL:
+            both = sorted((odd | dotted).items())
+            row = next(row for row, text in both if not _is_continental(text))
+        else:
+            row = next(row for row, text in odd.items() if not _COMMA_GROUPS.fullmatch(text))
         where = "" if is_new else f" in row {first_row + row + 1}"
         note = f"numbers written in two ways, as {_short(texts[row])}{where}"
         return Column(None, note, before, row)
     if reading == _CONTINENTAL:
-        for row in (*odd, *dotted):
-            values[row] = float(stripped[row].replace(".", "").replace(",", "."))
+        for row, text in (odd | dotted).items():
+            values[row] = float(text.replace(".", "").replace(",", "."))
     else:
-        for row in odd:
-            values[row] = float(stripped[row].replace(",", ""))
+        for row, text in odd.items():
+            values[row] = float(text.replace(",", ""))
     return Column(values, reading, ways)
 
 
@@ -187,28 +157,11 @@ def _read_plain(texts: Sequence[str], before: Ways) -> Column | None:
     everything = "".join(texts)
     if "_" in everything:  # which Python takes for a number
         return None
-    has_dots = "." in everything
-    may_be_continental = before.may_be_continental and (
-        not has_dots or all(_DOT_GROUPS.fullmatch(text.strip()) for text in texts if "." in text)
-    )
-    return Column(
-        values,
-        "",
-        before._replace(
-            has_dots=before.has_dots or has_dots, may_be_continental=may_be_continental
-        ),
-    )
-
-
-def _first_contradiction(
-    texts: Sequence[str], odd: list[int], dotted: list[int], known: str | None
-) -> int:
-    """Find the first number that cannot be read as those before; at the start, with commas."""
-    if known == _CONTINENTAL:
-        return next(row for row in sorted((*odd, *dotted)) if not _is_continental(texts[row]))
-    if known is not None:
-        return next(row for row in odd if not _COMMA_GROUPS.fullmatch(texts[row]))
-    return odd[0]
+    if "." in everything:
+        dotted = (text.strip() for text in texts if "." in text)
+        is_continental = before.may_be_continental and all(map(_DOT_GROUPS.fullmatch, dotted))
+        before = before._replace(has_dots=True, may_be_continental=is_continental)
+    return Column(values, "", before)
 
 
 def _plain(text: str) -> float | None:

@@ -6,14 +6,12 @@ import hashlib
 import json
 import os
 import zlib
-from collections.abc import Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
-from types import TracebackType
-from typing import Any, BinaryIO, Self
+from typing import Any, BinaryIO
 
 from ptunfold.interrupts import held_interrupts
-from ptunfold.io.files import whole_file
-from ptunfold.io.outputs import writing_of
+from ptunfold.io.files import whole_file, writing_of
 
 fcntl: Any
 try:
@@ -22,7 +20,7 @@ except ImportError:  # not on this system
     fcntl = None
 
 _BINARY = getattr(os, "O_BINARY", 0)
-_VERSION = 1
+_VERSION = 2
 _BLOCK = 1 << 20
 _ENDS = 1 << 16  # bytes at both ends of a file that are compared
 _OTHERS = {
@@ -35,49 +33,16 @@ _OTHERS = {
 _INTERRUPTIONS = (KeyboardInterrupt, OSError, MemoryError)
 
 
-class Partial:
+class Partial(AbstractContextManager["Partial"]):
     """A file beside its place that is only added to, with a journal of what is sure to be there.
 
     What is written after the last mark is forgotten when the work is gone on with. Both files stay
     after an interruption, and if the process is killed; not after an error in the data.
 
-    Parameters
-    ----------
-    target : path
-        The file that it will be, or that is made from it.
-    about : dict, optional
-        What the content is made from, in what JSON can hold: work on other things is not gone on
-        with. Without it, nothing is marked, and nothing kept.
-    resume : bool
-        Go on with what is there.
-    force : bool
-        Drop what is there.
-    n_head : int
-        Number of bytes at the start that are written last.
-
-    Attributes
-    ----------
-    path : path
-        The file.
-    state : dict or None
-        What was marked last; None if nothing was.
-    is_whole : bool
-        Set when nothing is missing: it is kept then, whatever happens.
-
-    Examples
-    --------
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.csv"
-    >>> try:
-    ...     with Partial(target, {"input": "b.csv"}) as part:
-    ...         part.write(b"done")
-    ...         part.mark({"rows": 1})
-    ...         part.write(b"half do")
-    ...         raise KeyboardInterrupt
-    ... except KeyboardInterrupt:
-    ...     with Partial(target, {"input": "b.csv"}, resume=True) as part:
-    ...         part.state, list(part.content())
-    ({'rows': 1}, [b'done'])
+    `about` tells what the content is made from, in what JSON can hold: work on other things is not
+    gone on with. Without it, nothing is marked, and nothing kept. `resume` goes on with what is
+    there, `force` drops it. The first `n_head` bytes are written last. `state` is what was marked
+    last, `path` the file, and `size` its length.
     """
 
     def __init__(
@@ -95,8 +60,8 @@ class Partial:
         self.path, self._journal = Path(folder, f"{stem}.part"), Path(folder, f"{stem}.json")
         self._target, self._about, self._n_head = target, about, n_head
         self.state: dict[str, Any] | None = None
-        self.is_whole = False
-        self._size, self._checksum = n_head, 0
+        self._is_whole = False
+        self.size, self._checksum = n_head, 0
         with held_interrupts():
             self._file = self._open()
             try:
@@ -145,14 +110,14 @@ class Partial:
                     f"the work on {self._target} that was stopped is of {other}; pass what it was "
                     "begun with, or --force without --resume to start anew"
                 )
-        self._size, total = found["size"], 0
-        for block in self.content():
-            total = zlib.crc32(block, total)
-        if total != found["checksum"] or os.fstat(self._file.fileno()).st_size < self._size:
+        self._file.seek(self._n_head)
+        while block := self._file.read(min(_BLOCK, max(found["size"] - self.size, 0))):
+            self._count(block)
+        if (self.size, self._checksum) != (found["size"], found["checksum"]):
             raise self._damage()
-        self.state, self._checksum = found["state"], total
-        self._file.truncate(self._size)
-        self._file.seek(self._size)
+        self.state = found["state"]
+        self._file.truncate(self.size)
+        self._file.seek(self.size)
 
     def _read_journal(self) -> dict[str, Any]:
         try:
@@ -174,34 +139,23 @@ class Partial:
         """Add something at the end."""
         with writing_of(self._target):
             self._file.write(content)
-        self._size += len(content)
+        self._count(content)
+
+    def _count(self, content: bytes) -> None:
+        self.size += len(content)
         self._checksum = zlib.crc32(content, self._checksum)
 
     def mark(self, state: dict[str, Any]) -> None:
         """Let all that is written be there for sure, and with it the state of the work."""
         if self._about is None:
             return
-        told = {
-            "version": _VERSION,
-            "about": self._about,
-            "size": self._size,
-            "checksum": self._checksum,
-            "state": state,
-        }
+        told = {"version": _VERSION, "about": self._about, "state": state}
+        told |= {"size": self.size, "checksum": self._checksum}
         with writing_of(self._target):
             self._sync()
             with whole_file(self._journal) as name:
                 name.write_text(json.dumps(told), encoding="utf-8")
         self.state = state
-
-    def content(self) -> Iterator[bytes]:
-        """Read what was marked, without the head."""
-        with self.path.open("rb") as file:
-            file.seek(self._n_head)
-            n_left = self._size - self._n_head
-            while n_left > 0 and (block := file.read(min(_BLOCK, n_left))):
-                n_left -= len(block)
-                yield block
 
     def finish(self, head: bytes = b"") -> None:
         """Say that nothing is missing but the head, which may come again."""
@@ -210,7 +164,7 @@ class Partial:
             self._file.seek(0)
             self._file.write(head)
             self._sync()
-        self.is_whole = True
+        self._is_whole = True
         if fcntl is None:  # where files that are open cannot be moved
             self._file.close()
 
@@ -218,15 +172,7 @@ class Partial:
         self._file.flush()
         os.fsync(self._file.fileno())
 
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
         with held_interrupts():
             if fcntl is None:
                 self._file.close()
@@ -239,7 +185,7 @@ class Partial:
         """Tell whether there is something to go on with after an error."""
         if error is None or self.state is None:
             return False
-        return self.is_whole or isinstance(error, _INTERRUPTIONS)
+        return self._is_whole or isinstance(error, _INTERRUPTIONS)
 
 
 def _lock(file: BinaryIO) -> bool:
@@ -247,10 +193,8 @@ def _lock(file: BinaryIO) -> bool:
         return True
     try:
         fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    except OSError:  # not in this folder
-        return True
+    except OSError as error:  # else there are no locks in this folder
+        return not isinstance(error, BlockingIOError)
     return True
 
 

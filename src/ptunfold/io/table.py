@@ -1,8 +1,7 @@
-"""A table: columns of a file, each as it stands there."""
+"""A table: columns of a file, each as it stands there; whole, or some rows at a time."""
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
@@ -12,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, read_numbers
+from ptunfold.memory import in_words
 from ptunfold.types import BoolArray
 
 
@@ -30,6 +30,15 @@ def refused_if_damaged(name: str) -> Iterator[None]:
         raise RefusedError(f"{name} cannot be read; it may be damaged ({error})") from error
 
 
+def check_memory(n_bytes: float, most_bytes: float, name: str) -> None:
+    """Refuse what does not fit into memory, before it is read."""
+    if n_bytes > most_bytes:
+        raise RefusedError(
+            f"{name} holds {in_words(n_bytes)} when it is unpacked, and {in_words(most_bytes)} of "
+            "memory are free; take a part of it"
+        )
+
+
 class Style(NamedTuple):
     """How a table was written as text: its ending, separator and decimal mark."""
 
@@ -38,53 +47,23 @@ class Style(NamedTuple):
     decimal: str = "."
 
 
-_NO_STYLE = Style()
-
-
 @dataclass(frozen=True)
 class Table:
-    """Columns of a file, each as it stands there.
-
-    Attributes
-    ----------
-    names : list of str
-        The names of the columns.
-    columns : list
-        For each column a list of texts, an Arrow array or a NumPy array.
-    source : object
-        What else the file holds: the Arrow table with its schema, an AnnData, other arrays, pixels.
-    shape : tuple of int or None
-        Of an image, where rows are images.
-    is_named : bool
-        Whether the names stand in the file.
-    place : str
-        Where in the file the columns are, if there is a choice.
-    left_out : dict of str to str
-        What of the file is not used whatever columns are chosen, and why.
-    index : frozenset of str
-        Columns that number the rows.
-    style : Style
-        How it was written as text.
-    first_row : int
-        Of a part of a file: how many rows are before it.
-    lines : sequence of int
-        The line of each row, in a text.
-    is_last : bool
-        Whether no rows come after it.
-    """
+    """Columns of a file, each as it stands there: lists of texts, Arrow or NumPy arrays."""
 
     names: list[str]
     columns: list[Any]
+    # What else the file holds: the Arrow table with its schema, an AnnData, other arrays, pixels.
     source: Any = None
-    shape: tuple[int, ...] | None = None
-    is_named: bool = False
-    place: str = ""
-    left_out: dict[str, str] = field(default_factory=dict)
-    index: frozenset[str] = frozenset()
-    style: Style = _NO_STYLE
-    first_row: int = 0
-    lines: Sequence[int] = ()
-    is_last: bool = True
+    shape: tuple[int, ...] | None = None  # of an image, where rows are images
+    is_named: bool = False  # the names stand in the file
+    place: str = ""  # where in the file the columns are, if there is a choice
+    left_out: dict[str, str] = field(default_factory=dict)  # never used, and why
+    index: frozenset[str] = frozenset()  # columns that number the rows
+    style: Style = field(default_factory=Style)
+    first_row: int = 0  # of a part: how many rows are before it
+    lines: Sequence[int] = ()  # of each row, in a text
+    is_last: bool = True  # no rows come after it
 
     @property
     def n_rows(self) -> int:
@@ -97,16 +76,17 @@ class Table:
             raise ValueError(f"there is no column {name}; the columns are {listed(self.names)}")
         return self.columns[self._places[name]]
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {name: place for place, name in enumerate(self.names)}
+
     @property
     def described(self) -> dict[str, Any]:
         """All columns, as numbers where they hold nothing else; of an AnnData its ``obs``."""
         return {name: self._describe(column) for name, column in self._columns_about.items()}
 
     def about(self, name: str) -> Any:
-        """Return what one column says about the rows, as in ``described``.
-
-        Of an AnnData also one of the columns that are embedded, x0, x1, ...
-        """
+        """Return a column as in ``described``; of an AnnData also one of those embedded."""
         known = self._columns_about
         if name not in known and name not in self.names:
             raise ValueError(f"there is no column {name}; the columns are {listed(known)}")
@@ -137,59 +117,84 @@ class Table:
         """Keep some rows."""
         columns = [_select(column, is_kept) for column in self.columns]
         source = self.source
-        if hasattr(source, "filter"):
-            source = source.filter(is_kept)
-        elif hasattr(source, "obsm"):
+        if hasattr(source, "obsm"):
             source = source[is_kept].copy()
-        elif isinstance(source, np.ndarray):
-            source = source[is_kept]
+        elif hasattr(source, "filter") or isinstance(source, np.ndarray):
+            source = _select(source, is_kept)
         return replace(self, columns=columns, source=source)
 
-    @cached_property
-    def _places(self) -> dict[str, int]:
-        return {name: place for place, name in enumerate(self.names)}
+
+def _select(rows: Any, is_kept: BoolArray) -> Any:
+    if isinstance(rows, list):
+        return [text for text, kept in zip(rows, is_kept, strict=True) if kept]
+    return rows[is_kept] if isinstance(rows, np.ndarray) else rows.filter(is_kept)
 
 
-class Parts(ABC):
+class Parts:
     """A table that is read some rows at a time.
 
-    Attributes
-    ----------
-    names : list of str
-        Of the columns.
-    is_named : bool
-        Whether they stand in the file.
-    n_bytes_a_row : float
-        About how much memory a row takes.
-    unit : {"rows", "bytes"}
-        What is counted.
-    total : int or None
-        How many of them there are, where that is known.
+    `total` says how many `unit` there are, where that is known, and `done` how many were read;
+    `n_done` how many rows.
     """
 
-    names: list[str]
-    is_named: bool
-    n_bytes_a_row: float
     unit = "rows"
-    total: int | None
+    n_done = 0
+    n_bytes_a_row = 0.0  # of memory, about
+    most_bytes = np.inf  # that are read at a time
 
-    @abstractmethod
+    def __init__(
+        self, name: str, names: list[str], total: int | None, *, is_named: bool = False
+    ) -> None:
+        self.name, self.names, self.is_named, self.total = name, names, is_named, total
+
     def read(self, n_rows: int | None = None) -> Table | None:
         """Read so many rows, or all; None if there are no more."""
+        n_left = (self.total or 0) - self.n_done
+        n_rows = n_left if n_rows is None else min(n_rows, n_left)
+        if n_rows <= 0 or not self.names:
+            return None
+        check_memory(n_rows * self.n_bytes_a_row, self.most_bytes, self.name)
+        with refused_if_damaged(self.name):
+            table = self._rows(n_rows)
+        table = replace(table, first_row=self.n_done, is_last=n_rows == n_left)
+        self.n_done += n_rows
+        return table
+
+    def _rows(self, n_rows: int) -> Table:
+        """Read rows that are there."""
+        raise NotImplementedError
 
     @property
-    @abstractmethod
     def done(self) -> int:
         """How many units were read."""
+        return self.n_done
 
     @property
-    @abstractmethod
     def position(self) -> dict[str, int]:
         """Where the next rows are."""
+        return {"row": self.n_done}
 
-    @abstractmethod
     def seek(self, position: dict[str, int]) -> None:
-        """Go on at a position in the same file, which must be no pipe."""
+        """Go on at a position of a file that was just opened."""
+        self.n_done = position["row"]
+
+    def close(self) -> None:
+        """Let go of the file."""
+
+
+class WholeTable(Parts):
+    """A table that is in memory as a whole: one part, however many rows are asked for."""
+
+    def __init__(self, name: str, table: Table) -> None:
+        super().__init__(name, table.names, table.n_rows, is_named=table.is_named)
+        self._table = table
+
+    def read(self, n_rows: int | None = None) -> Table | None:
+        """Return all of it, and then None."""
+        return super().read()
+
+    def _rows(self, n_rows: int) -> Table:
+        return self._table
 
 
 def as_numbers(
@@ -205,12 +210,9 @@ def as_numbers(
     import pyarrow as arrow
 
     kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
-    if not (
-        arrow.types.is_integer(kind)
-        or arrow.types.is_floating(kind)
-        or arrow.types.is_decimal(kind)
-        or arrow.types.is_null(kind)
-    ):
+    types = arrow.types
+    known = (types.is_integer, types.is_floating, types.is_decimal, types.is_null)
+    if not any(is_one(kind) for is_one in known):
         return Column(None, f"values of type {kind}")
     # Whole numbers beyond 2 ** 53 are rounded, as in any other format.
     plain = column.cast(kind).cast(arrow.float64(), safe=False)
@@ -229,9 +231,3 @@ def listed(names: Any, most: int = 12) -> str:
     if len(names) <= most:
         return ", ".join(names)
     return f"{', '.join(names[: most - 1])}, ..., {names[-1]} ({len(names)} in all)"
-
-
-def _select(column: Any, is_kept: BoolArray) -> Any:
-    if isinstance(column, list):
-        return [text for text, kept in zip(column, is_kept, strict=True) if kept]
-    return column[is_kept] if isinstance(column, np.ndarray) else column.filter(is_kept)

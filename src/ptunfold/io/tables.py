@@ -4,23 +4,21 @@ from __future__ import annotations
 
 import io
 import sys
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
-from typing import Any, NamedTuple, Self
+from typing import Any
 
 import numpy as np
 
-from ptunfold.io.arrays import read_array, read_arrays, write_arrays
+from ptunfold.io import arrays, frames
 from ptunfold.io.files import whole_file
-from ptunfold.io.frames import ARROW, arrow_library, read_anndata, read_arrow, write_arrow
-from ptunfold.io.images import read_images
-from ptunfold.io.table import Table, refused_if_damaged
-from ptunfold.io.text import TEXT, read_text, write_text
+from ptunfold.io.table import Parts, RefusedError, Table, WholeTable, refused_if_damaged
+from ptunfold.io.text import TEXT, TextParts, text_of
 from ptunfold.types import FloatArray
 
-ARRAYS = {".npy", ".npz"}
-ENDINGS = [*TEXT, *sorted(ARROW), *sorted(ARRAYS), ".h5ad"]
+ENDINGS = [*TEXT, *sorted(frames.ARROW), ".npy", ".npz", ".h5ad"]
 STREAM = Path("-")  # standard input or output
-FOLDER = "a folder"
 # How files begin that have no name to tell their kind.
 _STARTS = {
     b"\x93NUMPY": ".npy",
@@ -29,105 +27,42 @@ _STARTS = {
     b"ARROW1": ".feather",
     b"\x89HDF": ".h5ad",
 }
+# Of a part in memory, and the most rows: with more of them each takes no less time.
+_A_PART = 1 << 25
+_MOST_ROWS = 1 << 17
 
 
 def read_table(
     path: str | Path, *, has_header: bool | None = None, most_bytes: float = np.inf
 ) -> Table:
-    """Read a file, a pipe, or a folder of images of one size.
-
-    Parameters
-    ----------
-    path : str or path
-        The file; "-" for standard input.
-    has_header : bool, optional
-        Whether the first line of a text holds names; by default that is found out.
-    most_bytes : float
-        The most memory that the content may take.
-
-    Raises
-    ------
-    ValueError
-        If it is not there, of an unknown kind, empty, damaged, or too large.
-    """
-    path = Path(path)
-    return read_kind(path, kind_of(path), has_header, most_bytes)
-
-
-def read_kind(path: Path, kind: Kind, has_header: bool | None, most_bytes: float) -> Table:
-    """Read a file whose kind is known; see `read_table`."""
-    if kind.ending == FOLDER:
-        return read_images(path, most_bytes)
-    content: bytes | Path = path
-    if kind.pipe is not None:
-        with kind.pipe:
-            content = kind.pipe.read()
-    table = _read(content, kind.name, kind.ending, has_header, most_bytes)
-    if not table.n_rows:
-        raise ValueError(f"{kind.name} has no rows")
+    """Read a whole file; parameters as of `open_parts`."""
+    with open_parts(Path(path), has_header=has_header, most_bytes=most_bytes) as parts:
+        table = parts.read()
+    if table is None:
+        raise ValueError(f"{parts.name} has no rows")
     return table
 
 
-class Kind(NamedTuple):
-    """What a file is called in messages, its ending, and itself if it is a pipe."""
+@contextmanager
+def open_parts(
+    path: Path, *, has_header: bool | None = None, most_bytes: float = np.inf
+) -> Iterator[Parts]:
+    """Open a file, a pipe or a folder of images of one size, to be read part by part.
 
-    name: str
-    ending: str
-    pipe: Pipe | None
+    Texts, .npy and parquet files are; what else there is comes in one part. "-" is standard input.
 
-
-class Pipe:
-    """A pipe that tells how it starts, and is read from there.
-
-    Examples
-    --------
-    >>> pipe = Pipe(io.BytesIO(b"1,2"))
-    >>> pipe.start, pipe.read(2), pipe.read()
-    (b'1,2', b'1,', b'2')
+    Whether the first line of a text holds names is found out unless it is said. What is not there,
+    of an unknown kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what
+    comes later when it is read.
     """
-
-    def __init__(self, file: Any) -> None:
-        self._file = file
-        self.start = self._unread = file.read(max(map(len, _STARTS)))
-
-    def read(self, size: int = -1) -> bytes:
-        """Read so many bytes, or all that come."""
-        if size < 0:
-            found, self._unread = self._unread + self._file.read(), b""
-            return found
-        found, self._unread = self._unread[:size], self._unread[size:]
-        return found + self._file.read(size - len(found)) if len(found) < size else found
-
-    def read1(self, size: int) -> bytes:
-        """Read what is there, at most so many bytes."""
-        if self._unread:
-            return self.read(min(size, len(self._unread)))
-        found: bytes = self._file.read1(size)
-        return found
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._file is not sys.stdin.buffer:
-            self._file.close()
-
-
-def kind_of(path: Path) -> Kind:
-    """Find out of what kind a file or a pipe is.
-
-    Raises
-    ------
-    ValueError
-        If it is not there, or of no kind that is known.
-    """
-    name, ending, pipe = str(path), path.suffix.lower(), None
     if path.is_dir():
-        return Kind(name, FOLDER, None)
+        yield WholeTable(str(path), frames.read_images(path, most_bytes))
+        return
+    if path != STREAM and not path.exists():
+        raise ValueError(f"there is no file {path}")
+    name, ending, pipe = str(path), path.suffix.lower(), None
     if path == STREAM:
         name, pipe = "standard input", Pipe(sys.stdin.buffer)
-    elif not path.exists():
-        raise ValueError(f"there is no file {path}")
     elif not path.is_file():
         pipe = Pipe(path.open("rb"))
     if pipe is not None and ending not in ENDINGS:
@@ -137,32 +72,65 @@ def kind_of(path: Path) -> Kind:
         raise ValueError(
             f"{path} is of no kind that is known; the endings are {', '.join(ENDINGS)}"
         )
-    return Kind(name, ending, pipe)
+    with path.open("rb") if pipe is None else io.BufferedReader(pipe) as file:
+        n_bytes = path.stat().st_size if pipe is None else None
+        if ending in TEXT:
+            yield TextParts(file, name, ending, has_header, n_bytes)
+            return
+        with refused_if_damaged(name):
+            if ending == ".npy":
+                parts: Parts = arrays.ArrayParts(file, name, n_bytes, most_bytes)
+            else:
+                content = path if pipe is None else io.BytesIO(file.read())
+                parts = _parts_of(content, name, ending, most_bytes)
+        with closing(parts):
+            yield parts
 
 
-def _read(
-    content: bytes | Path, name: str, ending: str, has_header: bool | None, most_bytes: float
-) -> Table:
-    if ending in TEXT:
-        file = content.open("rb") if isinstance(content, Path) else io.BytesIO(content)
-        with file:
-            return read_text(file, name, ending, has_header)
-    if ending == ".h5ad" and not isinstance(content, Path):
-        raise ValueError("an .h5ad file cannot be read from a pipe; pass its name")
-    with refused_if_damaged(name):
-        if ending in ARROW:
-            return read_arrow(content, name, ending, most_bytes)
-        if ending == ".npy":
-            return read_array(content, name, most_bytes)
-        if ending == ".npz":
-            return read_arrays(content, name, most_bytes)
-        assert isinstance(content, Path)
-        return read_anndata(content, most_bytes)
+def _parts_of(content: Any, name: str, ending: str, most_bytes: float) -> Parts:
+    if ending == ".parquet":
+        return frames.ParquetParts(content, name, most_bytes)
+    if ending in frames.ARROW:
+        return WholeTable(name, frames.read_feather(content, name))
+    if ending == ".npz":
+        return WholeTable(name, arrays.read_npz(content, name, most_bytes))
+    if not isinstance(content, Path):
+        raise RefusedError("an .h5ad file cannot be read from a pipe; pass its name")
+    return WholeTable(name, frames.read_anndata(content, most_bytes))
 
 
-def check_output(path: str | Path, table: Table | None = None) -> None:
+class Pipe(io.RawIOBase):
+    """A pipe that tells how it starts, and is read from there."""
+
+    def __init__(self, file: Any) -> None:
+        self._file = file
+        self.start = self._unread = file.read(max(map(len, _STARTS)))
+
+    def readable(self) -> bool:
+        """Say that it can be read."""
+        return True
+
+    def readinto(self, buffer: Any) -> int:
+        """Read what is there."""
+        found = self._unread[: len(buffer)] or self._file.read1(len(buffer))
+        self._unread = self._unread[len(found) :]
+        buffer[: len(found)] = found
+        return len(found)
+
+    def close(self) -> None:
+        """Close it, unless others may still want to read."""
+        if self._file is not sys.stdin.buffer:
+            self._file.close()
+        super().close()
+
+
+def usual_rows(parts: Parts) -> int:
+    """Return how many rows make a part of some tens of megabytes."""
+    return int(np.clip(_A_PART / max(parts.n_bytes_a_row, 1.0), 1, _MOST_ROWS))
+
+
+def check_output(path: Path, table: Table | None = None) -> None:
     """Check that a table can be written to a file of this name, before the work starts."""
-    path = Path(path)
     if path == STREAM:
         return
     ending = path.suffix.lower()
@@ -170,48 +138,44 @@ def check_output(path: str | Path, table: Table | None = None) -> None:
         raise ValueError(
             f"{path} has no ending that is known; the endings are {', '.join(ENDINGS)}"
         )
-    if ending in ARROW:
-        arrow_library()
+    if ending in frames.ARROW:
+        frames.arrow_library()
     if ending == ".h5ad" and table is not None and not hasattr(table.source, "obsm"):
         raise ValueError(f"{path} can only be made from a .h5ad file; choose another ending")
 
 
-def write_table(
-    path: str | Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu"
-) -> None:
-    """Write a table with more columns, in the format that the ending names.
+def rows_as_bytes(
+    ending: str, table: Table, added: dict[str, FloatArray], with_names: bool = True
+) -> bytes:
+    """Return what a .npy file without its head, or a text by default, has for rows of a table."""
+    if ending == ".npy":
+        return np.column_stack(list(added.values())).tobytes()
+    return text_of(table, added, ending or table.style.ending or ".csv", with_names=with_names)
 
-    Parameters
-    ----------
-    path : str or path
-        The file, written whole or not at all.
-    table : Table
-        What was read.
-    added : dict of (n_rows,) arrays
-        The new columns; one of the same name is replaced.
-    key : str
-        What the new columns are called together in .npz and .h5ad files.
+
+def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu") -> None:
+    """Write a table with more columns, in the format that the ending names, whole or not at all.
+
+    A column of the same name is replaced; `key` names all new ones in .npz and .h5ad files.
     """
-    path = Path(path)
     check_output(path, table)
     ending = path.suffix.lower()
-    stacked = np.column_stack(list(added.values()))
+    new = np.column_stack(list(added.values()))
     with whole_file(path) as part:
-        if ending in TEXT:
-            # Names of files may hold bytes that are no text.
-            with part.open("w", newline="", encoding="utf-8", errors="surrogateescape") as text:
-                write_text(text, table, added, ending)
-        elif ending in ARROW:
-            write_arrow(part, table, added)
-        elif ending == ".npy":
-            with part.open("wb") as file:
-                np.save(file, stacked)
+        if ending in TEXT or ending == ".npy":
+            head = arrays.npy_head(len(new), len(added), new.dtype) if ending == ".npy" else b""
+            part.write_bytes(head + rows_as_bytes(ending, table, added))
+        elif ending == ".parquet":
+            frames.arrow_library().parquet.write_table(frames.with_columns(table, added), part)
+        elif ending in frames.ARROW:
+            frames.arrow_library().feather.write_feather(
+                frames.with_columns(table, added), str(part)
+            )
         elif ending == ".npz":
-            arrays = table.source if isinstance(table.source, dict) else {}
-            with part.open("wb") as file:
-                write_arrays(file, {**arrays, key: stacked})
+            others = table.source if isinstance(table.source, dict) else {}
+            arrays.write_npz(part, {**others, key: new})
         else:
-            table.source.obsm[key] = stacked
+            table.source.obsm[key] = new
             try:
                 table.source.write_h5ad(part)
             except Exception as error:  # h5py has errors of its own kinds

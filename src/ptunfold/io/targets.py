@@ -3,111 +3,97 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from ptunfold.io.files import whole_file
-from ptunfold.io.outputs import Outputs
+from ptunfold.io.arrays import npy_head
+from ptunfold.io.files import Outputs, whole_file
+from ptunfold.io.frames import arrow_library, with_columns
 from ptunfold.io.partial import Partial
 from ptunfold.io.table import Table
+from ptunfold.io.tables import rows_as_bytes, write_table
 from ptunfold.io.text import TEXT
-from ptunfold.io.writers import ArrayWriter, ParquetWriter, TextWriter, Writer
 from ptunfold.types import FloatArray
 
-GROWING = (*TEXT, ".npy")
-ENDINGS = (*GROWING, ".parquet")
+ENDINGS = (*TEXT, ".npy", ".parquet")
+Carry = Callable[[FloatArray], FloatArray]
+Write = Callable[[Table, dict[str, FloatArray], bool], Any]  # the last for a line of names
 
 
 class Target:
-    """An output that rows are added to.
+    """An output that rows are added to; it can be gone on with if it is a `Partial`.
 
-    Parameters
-    ----------
-    writer : Writer
-        Writes them.
-
-    Attributes
-    ----------
-    state : dict or None
-        What was marked last, if the work can be gone on with from there.
-    is_over : bool
-        Whether nobody wants more rows.
+    `state` is what was marked last, if the work can be gone on with from there.
     """
 
-    state: dict[str, Any] | None = None
-    is_over = False
+    is_over = False  # nobody wants more rows
 
-    def __init__(self, writer: Writer) -> None:
-        self._writer = writer
+    def __init__(self, write: Write, partial: Partial | None = None) -> None:
+        self._write, self._partial = write, partial
+        self.state = None if partial is None else partial.state
+        self.is_begun = self.state is not None
 
     def append(self, part: Table, added: dict[str, FloatArray]) -> None:
         """Write a part of a table with more columns."""
-        self._writer.append(part, added)
+        with_names, self.is_begun = not self.is_begun, True
+        self._write(part, added, with_names)
 
-    def known(self, n_rows: int) -> FloatArray:
-        """Return the numbers of the next rows, as far as they were found before."""
-        return np.empty((0, 0))
-
-    def remember(self, numbers: FloatArray) -> None:
-        """Keep the numbers of rows, so that they need not be found again."""
+    def carried(self, points: FloatArray, carry: Carry) -> FloatArray:
+        """Return the numbers of the next rows, which need not be found again if they are kept."""
+        return carry(points)
 
     def mark(self, state: dict[str, Any]) -> None:
         """Let all that was done be there if the work is stopped from now on."""
-
-    def finish(self, n_rows: int) -> None:
-        """Say that all rows are written, and how many."""
-
-
-class _GrowingTarget(Target):
-    """A file that is added to, however the work was stopped."""
-
-    def __init__(self, writer: Writer, partial: Partial) -> None:
-        super().__init__(writer)
-        self._partial, self.state = partial, partial.state
-
-    def mark(self, state: dict[str, Any]) -> None:
-        """Let all that was done be there if the work is stopped from now on."""
-        self._partial.mark(state)
-
-    def finish(self, n_rows: int) -> None:
-        """Say that all rows are written, and how many."""
-        self._partial.finish(self._writer.head(n_rows))
+        if self._partial is not None:
+            self._partial.mark(state)
 
 
 class _RewrittenTarget(Target):
-    """A file that cannot be added to: the numbers of the rows are kept beside it.
+    """A parquet file, which cannot be added to: the numbers of the rows are kept beside it.
 
-    When the work is gone on with, all rows are written again, but their numbers are known.
+    When the work is gone on with, all rows are written again, a group for each part, but their
+    numbers are known.
     """
 
-    def __init__(self, writer: Writer, partial: Partial, width: int, dtype: Any) -> None:
-        super().__init__(writer)
-        self._partial, self._width, self._dtype = partial, width, np.dtype(dtype)
+    def __init__(self, partial: Partial, path: Path, width: int, dtype: Any) -> None:
+        super().__init__(self._write_group)
+        self._kept, self._path, self._width, self._dtype = partial, path, width, np.dtype(dtype)
         self._n_kept = 0 if partial.state is None else int(partial.state["rows"])
         self._n_read = 0
+        self._file: Any = None
 
-    def known(self, n_rows: int) -> FloatArray:
-        """Return the numbers of the next rows, as far as they were found before."""
-        n_rows = min(n_rows, self._n_kept - self._n_read)
+    def _write_group(self, part: Table, added: dict[str, FloatArray], _: bool) -> None:
+        rows = with_columns(part, added)
+        if self._file is None:
+            self._file = arrow_library().parquet.ParquetWriter(self._path, rows.schema)
+        self._file.write_table(rows)
+
+    def carried(self, points: FloatArray, carry: Carry) -> FloatArray:
+        """Return the numbers of the next rows: those that are kept, and then others to keep."""
+        n_known = min(len(points), self._n_kept - self._n_read)
         start = self._n_read * self._width * self._dtype.itemsize
-        self._n_read += n_rows
-        count = n_rows * self._width
-        found = np.fromfile(self._partial.path, self._dtype, count, offset=start)
-        return found.reshape(n_rows, self._width)
-
-    def remember(self, numbers: FloatArray) -> None:
-        """Keep the numbers of rows, so that they need not be found again."""
-        self._partial.write(numbers.astype(self._dtype).tobytes())
-        self._n_kept += len(numbers)
-        self._n_read = self._n_kept
+        found = np.fromfile(self._kept.path, self._dtype, n_known * self._width, offset=start)
+        found = found.reshape(n_known, self._width)
+        self._n_read += len(points)
+        if n_known == len(points):
+            return found
+        fresh = carry(points[n_known:])
+        self._kept.write(fresh.astype(self._dtype).tobytes())
+        self._n_kept = self._n_read
+        return np.concatenate((found, fresh)) if n_known else fresh
 
     def mark(self, state: dict[str, Any]) -> None:
         """Let all that was done be there if the work is stopped from now on."""
         if self._n_read == self._n_kept:  # else more than that is there already
-            self._partial.mark({"rows": self._n_kept})
+            self._kept.mark({"rows": self._n_kept})
+
+    def close(self) -> None:
+        """Write the end of the file."""
+        if self._file is not None:
+            self._file.close()
 
 
 @contextmanager
@@ -115,59 +101,48 @@ def open_target(
     output: Path,
     outputs: Outputs,
     columns: tuple[int, Any],
+    key: str,
     about: dict[str, Any] | None,
     *,
     resume: bool,
     force: bool,
     when_kept: Callable[[int], None],
 ) -> Iterator[Target]:
-    """Open an output, which gets its name at the end.
+    """Open an output, which gets its name at the end; `about`, `resume`, `force` as of `Partial`.
 
-    Parameters
-    ----------
-    output : path
-        The file; its ending is one of `ENDINGS`.
-    outputs : Outputs
-        Gives it its name.
-    columns : (int, numpy.dtype)
-        The number of new columns, and their type.
-    about, resume, force
-        As of `Partial`.
-    when_kept : callable
-        Is told how many rows can be gone on with, if the work is stopped.
+    If its ending is none of `ENDINGS`, there has to be one part. There are `columns` more, of a
+    number and a type, which `key` names together. `when_kept` is told how many rows can be gone on
+    with, if the work is stopped.
     """
     ending = output.suffix.lower()
-    n_head = len(ArrayWriter(bytes, *columns).head(0)) if ending == ".npy" else 0
+    if ending not in ENDINGS:
+
+        def write(table: Table, added: dict[str, FloatArray], _: bool) -> None:
+            with outputs.writing(output) as part:
+                write_table(part, table, added, key)
+
+        with outputs:
+            yield Target(write)
+        return
+    width, dtype = columns
+    n_head = len(npy_head(0, *columns)) if ending == ".npy" else 0
     partial = Partial(output, about, resume=resume, force=force, n_head=n_head)
     try:
         with partial, outputs:
             if ending == ".parquet":
-                with _rewritten(output, outputs, columns, partial) as target:
+                # One number more, for what is to be known of a row beside the columns.
+                with (
+                    outputs.writing(output) as part,
+                    whole_file(part) as name,
+                    closing(_RewrittenTarget(partial, name, width + 1, dtype)) as target,
+                ):
                     yield target
                 return
-            yield _GrowingTarget(_growing_writer(ending, columns, partial), partial)
+            yield Target(lambda *rows: partial.write(rows_as_bytes(ending, *rows)), partial)
+            n_rows = (partial.size - n_head) // (width * np.dtype(dtype).itemsize)
+            partial.finish(npy_head(n_rows, *columns) if n_head else b"")
             outputs.take_over(output, partial.path)
     except BaseException as error:
         if partial.state is not None and partial.is_kept(error):
             when_kept(partial.state["rows"])
         raise
-
-
-def _growing_writer(ending: str, columns: tuple[int, Any], partial: Partial) -> Writer:
-    if ending == ".npy":
-        return ArrayWriter(partial.write, *columns)
-    return TextWriter(partial.write, ending, is_begun=partial.state is not None)
-
-
-@contextmanager
-def _rewritten(
-    output: Path, outputs: Outputs, columns: tuple[int, Any], partial: Partial
-) -> Iterator[Target]:
-    width, dtype = columns
-    with (
-        outputs.writing(output) as part,
-        whole_file(part) as name,
-        ParquetWriter(name) as writer,
-    ):
-        # One number more, for what is to be known of a row beside the columns.
-        yield _RewrittenTarget(writer, partial, width + 1, dtype)

@@ -2,91 +2,93 @@
 
 from __future__ import annotations
 
+import codecs
 import csv
 import gc
+import io
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from itertools import accumulate, chain, islice
-from typing import Any, TextIO
+from copy import copy
+from itertools import accumulate, chain, islice, tee
+from typing import Any
 
 import numpy as np
 
-from ptunfold.io.lines import Lines, Readable
 from ptunfold.io.numerals import decimal_mark, is_gap, is_numeral
 from ptunfold.io.table import Parts, RefusedError, Style, Table, listed
 from ptunfold.types import FloatArray
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
 _SEPARATORS = (",", ";", "\t", "|")
+_BLOCK = 1 << 18  # bytes that are read together
 _LOOKED_AT = 1000  # rows, to find out how a table is written
 _A_FIELD = 64  # bytes of memory, without its letters
+_Rows = tuple[list[list[str]], Sequence[int]]  # each with its line
 
 
 class TextParts(Parts):
-    """A table in text, as many rows at a time as one likes.
+    """A table in text, from a file or a pipe that is open for reading bytes.
 
-    Parameters
-    ----------
-    file : file or pipe
-        Open for reading bytes.
-    name : str
-        What the file is called in messages.
-    ending : str
-        Its ending, for the usual separator.
-    has_header : bool, optional
-        Whether the first line holds names; by default it does unless there are numbers in it.
-    n_bytes : int, optional
-        How long the file is, if that is known.
+    Whether the first line holds names is found out unless it is said; `n_bytes` is the length of
+    the file, if that is known.
     """
 
     unit = "bytes"
 
     def __init__(
         self,
-        file: Readable,
+        file: Any,
         name: str,
         ending: str,
         has_header: bool | None = None,
         n_bytes: int | None = None,
     ) -> None:
-        self._file, self._name, self.total = file, name, n_bytes
-        self._lines = Lines(file, name)
-        if _has_blanks(self._lines.ahead()):
-            self._lines.put_tabs()
-        self._separator = _separator(self._lines.ahead, TEXT[ending])
+        self.name, self._file, self._n_bytes_done = name, file, 0
+        # Copies of it look at lines that are not yet taken.
+        lines = self._lines = tee(chain.from_iterable(self._blocks()), 1)[0]
+        if _has_blanks(copy(lines)):
+            self._lines = tee(("\t".join(line.split()) for line in _pieces(lines)), 1)[0]
+        self._separator = _separator(self._lines, TEXT[ending])
         self._width = 0  # not known
-        self._n_lines = self._n_rows = 0  # before those of the reader
-        head, _ = self._take(self._reader_of(self._lines.ahead()), _LOOKED_AT + 1)
+        self._n_lines = 0  # before those of the reader
+        head, _ = self._take(self._reader_of(copy(self._lines)), _LOOKED_AT + 1)
         if not head:
             raise RefusedError(f"{name} is empty")
         self._width = len(head[0])
         if has_header is None:
             has_header = _names_columns(head[0], head[1:], name)
         body = head[has_header:][:_LOOKED_AT]
-        self.is_named = has_header
-        self.names = [f"x{place}" for place in range(self._width)]
+        names = [f"x{place}" for place in range(self._width)]
         if has_header:
-            self.names = [field.strip() for field in head[0]]
-            check_names(self.names, name)
+            names = [field.strip() for field in head[0]]
+            check_names(names, name)
         decimal = decimal_mark(list(zip(*body, strict=True)), self._separator)
         self._style = Style(ending, self._separator, decimal)
         # What pandas writes first, unless it is told not to.
-        start = body[0][0].strip() if has_header and self.names[0] == "" and body else ""
+        start = body[0][0].strip() if has_header and names[0] == "" and body else ""
         self._count_from = int(start) if start in ("0", "1") else None
         letters = sum(len(field) for row in body for field in row)
         self.n_bytes_a_row = 2 * letters / max(len(body), 1) + _A_FIELD * self._width
-        self._reader = self._reader_of(self._lines.take())
-        self._has_header_ahead = has_header
+        super().__init__(name, names, n_bytes, is_named=has_header)
+        self._reader = self._reader_of(self._lines)
+        self._n_names = int(has_header)  # lines of names that are ahead
 
     def read(self, n_rows: int | None = None) -> Table | None:
         """Read so many rows, or all; None if there are no more."""
         with _no_collection():
-            columns, lines = self._read_columns(n_rows)
-        if not columns:
-            return None
-        counts = self._count_from is not None and _counts(
-            columns[0], self._count_from + self._n_rows
+            rows: list[list[str]] = []
+            while not rows:  # there may be but names
+                n_names, self._n_names = self._n_names, 0
+                n_taken = None if n_rows is None else n_rows + n_names
+                rows, lines = self._take(self._reader, n_taken)
+                if not rows:
+                    return None
+                rows, lines = rows[n_names:], lines[n_names:]
+            columns = [list(column) for column in zip(*rows, strict=True)]
+        counts = self._count_from is not None and all(
+            text.strip() == str(row)
+            for row, text in enumerate(columns[0], start=self._count_from + self.n_done)
         )
         part = Table(
             self.names,
@@ -94,52 +96,64 @@ class TextParts(Parts):
             is_named=self.is_named,
             index=frozenset([""] if counts else []),
             style=self._style,
-            first_row=self._n_rows,
+            first_row=self.n_done,
             lines=lines,
-            is_last=not any(map(_is_row, self._lines.ahead(self._reader.line_num))),
+            is_last=not any(line.strip("\r\n") for line in copy(self._lines)),
         )
-        self._n_rows += part.n_rows
+        self.n_done += part.n_rows
         return part
-
-    def _read_columns(self, n_rows: int | None) -> tuple[list[list[str]], Sequence[int]]:
-        rows: list[list[str]] = []
-        while not rows:  # there may be but names
-            n_more = int(self._has_header_ahead)
-            found, lines = self._take(self._reader, None if n_rows is None else n_rows + n_more)
-            if not found:
-                return [], []
-            rows, lines, self._has_header_ahead = found[n_more:], lines[n_more:], False
-        return [list(column) for column in zip(*rows, strict=True)], lines
 
     @property
     def done(self) -> int:
-        """How many bytes were read."""
-        return self._lines.offset(self._reader.line_num)
+        """How many bytes were read, some of them ahead."""
+        return self._n_bytes_done
 
     @property
     def position(self) -> dict[str, int]:
         """Where the next rows are."""
-        n_taken = self._reader.line_num
-        return {
-            "row": self._n_rows,
-            "line": self._n_lines + n_taken,
-            "offset": self._lines.offset(n_taken),
-            "breaks": self._lines.n_breaks(n_taken),
-        }
+        return {"row": self.n_done, "line": self._n_lines + self._reader.line_num}
 
     def seek(self, position: dict[str, int]) -> None:
-        """Go on at a position in the same file."""
-        self._file.seek(position["offset"])  # type: ignore[attr-defined]
-        self._lines.go_on(position["offset"], position["breaks"])
-        self._n_lines, self._n_rows = position["line"], position["row"]
-        self._reader = self._reader_of(self._lines.take())
-        self._has_header_ahead = False
+        """Go on at a position of a file that was just opened."""
+        self.n_done, self._n_lines = position["row"], position["line"]
+        next(islice(self._lines, self._n_lines, self._n_lines), None)
+        self._reader, self._n_names = self._reader_of(self._lines), 0
+
+    def _blocks(self) -> Iterator[list[str]]:
+        """Read lines block by block; what is no text is refused, with the number of its line."""
+        decoder = codecs.getincrementaldecoder("utf-8-sig")()
+        rest, n_breaks, is_over = "", 0, False
+        while not is_over:
+            # More for a long line, or it would be put together again and again.
+            content = self._file.read1(max(_BLOCK, len(rest)))
+            self._n_bytes_done += len(content)
+            is_over = not content
+            try:
+                text = decoder.decode(content, final=is_over)
+            except UnicodeDecodeError as error:
+                line = n_breaks + error.object[: error.start].count(b"\n") + 1
+                raise RefusedError(
+                    f"{self.name} is no table in UTF-8 text (line {line}: {error.reason}); save it "
+                    "as UTF-8"
+                ) from error
+            if "\0" in text:
+                line = n_breaks + text[: text.index("\0")].count("\n") + 1
+                raise RefusedError(
+                    f"line {line} of {self.name} holds a NUL byte, which is not text; check how it "
+                    "was written"
+                )
+            n_breaks += text.count("\n")
+            lines = list(io.StringIO(rest + text, newline=""))
+            # What ends in \r may go on with \n.
+            is_open = lines and not is_over and not lines[-1].endswith("\n")
+            rest = lines.pop() if is_open else ""
+            yield lines
 
     def _reader_of(self, lines: Iterable[str]) -> Any:
         return csv.reader(lines, delimiter=self._separator, strict=True)
 
-    def _take(self, reader: Any, n_rows: int | None) -> tuple[list[list[str]], Sequence[int]]:
-        """Take rows from a reader, as many as asked for or some less, each with its line."""
+    def _take(self, reader: Any, n_rows: int | None) -> _Rows:
+        """Take rows from a reader, as many as asked for or some less."""
         n_before = self._n_lines + reader.line_num
         rows: list[list[str]] = []
         try:
@@ -148,21 +162,18 @@ class TextParts(Parts):
                 if rows[-1]:
                     break  # else it may have come to the empty lines at the end
         except csv.Error as error:
+            line = self._n_lines + reader.line_num
             raise RefusedError(
-                f"line {self._n_lines + reader.line_num} of {self._name} cannot be read ({error}); "
-                "check its quotes"
+                f"line {line} of {self.name} cannot be read ({error}); check its quotes"
             ) from error
         while rows and not rows[-1]:
             rows.pop()
-        n_after = n_before + len(rows)
-        lines: Sequence[int] = range(n_before + 1, n_after + 1)
-        if self._n_lines + reader.line_num != n_after:
+        lines: Sequence[int] = range(n_before + 1, n_before + len(rows) + 1)
+        if self._n_lines + reader.line_num != n_before + len(rows):
             lines = list(accumulate(map(_n_lines_of, rows), initial=n_before))[1:]
         return self._checked(rows, lines)
 
-    def _checked(
-        self, rows: list[list[str]], lines: Sequence[int]
-    ) -> tuple[list[list[str]], Sequence[int]]:
+    def _checked(self, rows: list[list[str]], lines: Sequence[int]) -> _Rows:
         """Give every row the fields of the first; empty lines are no rows, or gaps."""
         width = self._width or next((len(row) for row in rows if row), 0)
         if not all(rows) and width == 1:
@@ -173,7 +184,7 @@ class TextParts(Parts):
         for row, line in zip(rows, lines, strict=True) if set(map(len, rows)) - {width} else ():
             if len(row) != width:
                 raise RefusedError(
-                    f"line {line} of {self._name} has {len(row)} fields, and the first has "
+                    f"line {line} of {self.name} has {len(row)} fields, and the first has "
                     f"{width}; give every line as many"
                 )
         return rows, lines
@@ -191,21 +202,10 @@ def _no_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _is_row(line: str) -> bool:
-    return line.strip("\r\n") != ""
-
-
 def _n_lines_of(row: list[str]) -> int:
     """Count the lines of a row, which may have breaks in quotes."""
     breaks = (field.count("\n") + field.count("\r") - field.count("\r\n") for field in row)
     return 1 + sum(breaks)
-
-
-def read_text(file: Readable, name: str, ending: str, has_header: bool | None = None) -> Table:
-    """Read a whole table; parameters as of `TextParts`."""
-    parts = TextParts(file, name, ending, has_header)
-    table = parts.read()
-    return Table(parts.names, [], is_named=parts.is_named) if table is None else table
 
 
 def check_names(names: Sequence[str], file: str) -> None:
@@ -218,21 +218,25 @@ def check_names(names: Sequence[str], file: str) -> None:
         )
 
 
+def _pieces(lines: Iterable[str]) -> Iterator[str]:
+    """Break lines at every kind of break, which are blanks too."""
+    return chain.from_iterable(map(str.splitlines, lines))
+
+
 def _has_blanks(lines: Iterable[str]) -> bool:
     """Tell whether blanks are all that is between numbers, as NumPy writes them."""
-    pieces = islice(chain.from_iterable(line.splitlines() for line in lines), 50)
-    start = [piece.split() for piece in pieces if piece.strip()]
+    start = [piece.split() for piece in islice(_pieces(lines), 50) if piece.strip()]
     if not start or len(start[0]) == 1 or len(set(map(len, start))) > 1:
         return False
     return all(is_numeral(field) or is_gap(field) for fields in start[1:] for field in fields)
 
 
-def _separator(lines: Callable[[], Iterator[str]], usual: str) -> str:
+def _separator(lines: Iterator[str], usual: str) -> str:
     """Find the separator that gives rows of one length, and more numbers than any other."""
     best, most = usual, -1.0
     for separator in dict.fromkeys((usual, *_SEPARATORS)):
         # Not strict: what is wrong is said when all is read.
-        reader = csv.reader(lines(), delimiter=separator)
+        reader = csv.reader(copy(lines), delimiter=separator)
         try:
             rows = list(islice((row for row in reader if row), 50))
         except csv.Error:
@@ -267,18 +271,9 @@ def _names_columns(first: list[str], body: list[list[str]], name: str) -> bool:
     return not is_data
 
 
-def _counts(column: list[str], start: int) -> bool:
-    return all(text.strip() == str(row) for row, text in enumerate(column, start=start))
-
-
-def write_text(
-    file: TextIO,
-    table: Table,
-    added: dict[str, FloatArray],
-    ending: str,
-    *,
-    with_names: bool = True,
-) -> None:
+def text_of(
+    table: Table, added: dict[str, FloatArray], ending: str, *, with_names: bool = True
+) -> bytes:
     """Write a table with more columns, in the way of the file it came from if that is alike."""
     style = table.style
     separator = style.separator if style.ending == ending else TEXT[ending]
@@ -291,6 +286,7 @@ def write_text(
     for name, values in added.items():
         texts = list(map(repr, np.asarray(values).tolist()))  # as numbers of Python
         kept[name] = [text.replace(".", ",") for text in texts] if with_commas else texts
+    file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
     if with_names:
         writer.writerow(kept)
@@ -299,6 +295,8 @@ def write_text(
         writer.writerows(rows)
     else:  # the same in a third of the time
         file.writelines(f"{separator.join(row)}\n" for row in rows)
+    # Names of files may hold bytes that are no text.
+    return file.getvalue().encode("utf-8", errors="surrogateescape")
 
 
 def _has_quotes(texts: list[str], separator: str) -> bool:
