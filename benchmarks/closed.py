@@ -1,6 +1,6 @@
-"""Closed data: are seams found, are periods right, is anything cut that is open?
+"""Closed data: whether seams are found and periods are right, and nothing is cut that is open.
 
-python benchmarks/closed.py 50 --jobs 2 --output benchmarks/results/closed.md
+``python benchmarks/closed.py 50 --jobs 2 --output benchmarks/results/closed.md``
 """
 
 import argparse
@@ -31,7 +31,7 @@ def with_noise(points, noise, rng):
 
 
 def wrapped(coordinates, periods):
-    """Distances between coordinates (n, d) whose first ones come back after ``periods``."""
+    """Measure between coordinates (n, d) whose first ones come back after ``periods``."""
 
     def rows(sources):
         apart = np.abs(coordinates[sources, None] - coordinates[None])
@@ -59,7 +59,7 @@ def torus_3d(n_points, rng):
 
 
 def moebius(n_points, rng):
-    """A flat Möbius band in R⁵."""
+    """Sample a flat Möbius band in R⁵."""
     around, across = rng.uniform(0, TURN, n_points), rng.uniform(-0.5, 0.5, n_points)
     sine, cosine = 2 * np.sin(across / 2), 2 * np.cos(across / 2)
     points = np.column_stack(
@@ -83,7 +83,7 @@ def moebius(n_points, rng):
 
 
 def knot(n_points, rng):
-    """A closed curve in R³, the trefoil."""
+    """Sample a closed curve in R³, the trefoil."""
     fine = np.linspace(0, TURN, 200_001)
 
     def place(angle):
@@ -175,7 +175,7 @@ OPEN = {
 
 
 def flat(name, n_points, noise, seed):
-    """Was it named right, and cut; errors of distances and periods in percent.
+    """Tell whether it was named and cut right; errors of distances and periods in percent.
 
     The last is the error of a sheet of the same kind that is open: what is left of this one
     without the points on one side of a cut, by distances within.

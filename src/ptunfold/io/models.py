@@ -34,7 +34,7 @@ _PARTS = (
 _MAY_LACK = (
     *("graph.bridges", "frames.lift", "frames.is_one_sided"),
     *(f"connection.{name}" for name in ("lengths", "coherence", "points", "explained")),
-    *("surface", "order"),
+    *("surface", "order", "torn"),
 )
 
 

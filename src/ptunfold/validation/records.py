@@ -68,7 +68,7 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
         kernel_ready(starts, np.int64),
         kernel_ready(heads, np.int32),
         check_lengths(graph.lengths, f"{name}.lengths", n_edges),
-        _check_bridges(graph.bridges, n_points, f"{name}.bridges"),
+        _check_pairs(graph.bridges, n_points, f"{name}.bridges"),
     )
     graph = _same_or(graph, ready)
     # Edges sorted by (tail, head) are those sorted by (head, tail) if each has its reverse.
@@ -87,19 +87,23 @@ def _checked_graph(graph: Graph, name: str) -> Graph:
         )
     if (tails == graph.indices).any():
         raise ValueError(f"{name} has edges from a point to itself; leave them out")
-    if graph.bridges is not None:
-        is_edge = np.isin(graph.bridges @ [n_points, 1], tails * np.int64(n_points) + graph.indices)
-        if not is_edge.all():
-            raise ValueError(f"{name}.bridges are not all among its edges; leave out the others")
+    _check_among(graph.bridges, graph, f"{name}.bridges")
     return graph
 
 
-def _check_bridges(bridges: Any, n_points: int, name: str) -> IntArray | None:
-    if bridges is None:
+def _check_pairs(pairs: Any, n_points: int, name: str) -> IntArray | None:
+    if pairs is None:
         return None
-    found = kernel_ready(look_at(bridges, name, "i", (None, 2)), np.int64)
+    found = kernel_ready(look_at(pairs, name, "i", (None, 2)), np.int64)
     check_range(found, n_points, name)
     return found
+
+
+def _check_among(pairs: IntArray | None, graph: Graph, name: str) -> None:
+    if pairs is not None:
+        keys = graph.tails * np.int64(graph.n_points) + graph.indices
+        if not np.isin(pairs @ [graph.n_points, 1], keys).all():
+            raise ValueError(f"{name} are not all among its edges; leave out the others")
 
 
 def check_lengths(lengths: Any, name: str, n_edges: int | None = None) -> FloatArray:
@@ -248,6 +252,8 @@ def check_geometry(geometry: Geometry) -> Geometry:
         order = kernel_ready(look_at(order, "order", "i", (n_points,)), np.int64)
         if not np.array_equal(np.sort(order), np.arange(n_points)):
             raise ValueError(f"order does not list each of {n_points} points once")
+    torn = _check_pairs(geometry.torn, n_points, "torn")
+    _check_among(torn, graph, "torn")
     return replace(
         geometry,
         graph=graph,
@@ -258,6 +264,7 @@ def check_geometry(geometry: Geometry) -> Geometry:
         surface=points if geometry.surface is geometry.points else surface,
         shortcuts=kernel_ready(shortcuts, np.int64),
         order=order,
+        torn=torn,
     )
 
 
