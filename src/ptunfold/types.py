@@ -207,6 +207,8 @@ class Seam:
     closing : float
         How far the shortest loops carry, as part of their lengths: 0 around a hole, 1 around a
         cylinder.
+    trust : float
+        How much is carried over the weakest edge of the better loops, from 0 to 1.
     """
 
     kind: str
@@ -218,6 +220,7 @@ class Seam:
     loop: IntArray
     loop_length: float
     closing: float
+    trust: float
 
 
 @dataclass(frozen=True, eq=False)

@@ -199,6 +199,15 @@ def test_what_is_asked_for():
         PTU(seams="tear").fit(points)
 
 
+@pytest.mark.parametrize("seed", range(4))
+def test_what_jumps_closes_nothing(seed):
+    """Of few points on a roll, or with noise, windings are joined; edges there carry nothing."""
+    model = PTU(landmarks=30).fit(swiss_roll(200, seed=seed).points)
+    assert not model.topology_.seams
+    noisy = PTU(landmarks=30).fit(swiss_roll(1000, noise=0.028, seed=[97, 28, 31, 0][seed]).points)
+    assert not noisy.topology_.seams
+
+
 def test_components_are_cut_apart():
     one = flat_torus(800, seed=1).points
     model = PTU(disconnected="separate").fit(np.concatenate((one, one[:700] + 20)))
@@ -221,7 +230,6 @@ def test_a_saved_model_is_cut(tmp_path):
     model.save(tmp_path / "model")
     loaded = PTU.load(tmp_path / "model")
     np.testing.assert_array_equal(loaded.images(), model.images())
-    np.testing.assert_array_equal(
-        loaded.transform(model.embedding_ @ np.zeros((2, 3))),
-        model.transform(model.embedding_ @ np.zeros((2, 3))),
-    )
+    new = cylinder(100, seed=1)[2]
+    np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
+    assert str(loaded.topology_) == str(model.topology_)

@@ -16,9 +16,10 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
+from ptunfold.geodesics.rows import kept_of
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.kernels.development import develop_both_ways
-from ptunfold.kernels.trees import Tree, grow_whole_tree, new_tree
+from ptunfold.kernels.trees import Tree, grow_whole_tree, least_along, new_tree
 from ptunfold.kernels.zipping import (
     join_open_edges,
     shut_short_loops,
@@ -36,13 +37,16 @@ from ptunfold.types import (
     Topology,
 )
 
-# A loop of so many edges more may be a void between points at random, with 18 neighbours or more,
-# and with fewer.
-_AROUND_SMALL_VOID, _AROUND_VOID, _MANY, _AROUND_LARGE_VOID = 5, 6, 18, 9
+# A loop of so many edges and one may be a void between points at random: of few points, where
+# loops are short, or of more than two dimensions; with 18 neighbours or more; with fewer.
+_AROUND_SMALL_VOID, _AROUND_VOID, _AROUND_LARGE_VOID = 5, 6, 9
+_FEW_POINTS, _MANY = 600, 18
 # Of the length of a loop, how far it carries its ends apart: 0 around a hole in a flat sheet, 1
-# around a cylinder with any noise, 0.64 around a cone whose rim is half as long as that of a disk,
-# and where noise joins two windings of a roll.
-_CLOSED, _CLEARLY = 0.5, 0.8
+# around a cylinder with any noise, 0.64 around a cone whose rim is half as long as that of a disk.
+_CLOSED = 0.5
+# Of what is carried over the weakest edge of the best loops: 0.9 and more around cylinders, 0 to
+# 0.8 where a loop jumps from one winding of a roll to the next.
+_TRUSTED = 0.85
 # Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
 _LEAST_SEAM = 0.5
 # Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
@@ -99,7 +103,8 @@ def find_topology(connection: Connection) -> Topology:
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
     """Tell whether a loop goes around more than a hole, which a surface without a rim has not."""
-    return group.closing >= _CLOSED or (dim > 1 and not has_rim)
+    is_loop = group.closing >= _CLOSED and (group.trust >= _TRUSTED or dim == 1)
+    return is_loop or (dim > 1 and not has_rim)
 
 
 def _is_sure(connection: Connection) -> bool:
@@ -119,14 +124,11 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
         return geometry
     for nodes, topology in topologies(geometry):
         has_room = n_components >= topology.dim + len(topology.seams)
-        is_clear = not topology.has_rim or all(s.closing >= _CLEARLY for s in topology.seams)
         if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
                 f"the data are closed like {topology.name}, which no flat map can show whole; "
                 "distances() are right, but the embedding folds: pass n_components=3"
             )
-        elif topology.seams and seams == "auto" and not has_room and not is_clear:
-            warn(f'perhaps the sheet {topology}; pass seams="cut" to cut it open there')
         elif topology.seams and (seams == "cut" or not has_room):
             torn.append(nodes[topology.edges])
             warn(
@@ -180,12 +182,15 @@ class Unrolled:
         Each point as seen from the root.
     turns : (n_points, d, d) float64
         From the frame of each point to that of the root.
+    weakest : (n_points,) float64
+        The least coherence on the way.
     """
 
     root: int
     tree: Tree
     where: FloatArray
     turns: FloatArray
+    weakest: FloatArray
 
 
 def unroll(connection: Connection) -> Unrolled:
@@ -211,7 +216,9 @@ def unroll(connection: Connection) -> Unrolled:
         turns,
         np.zeros((graph.n_points, 2)),
     )
-    return Unrolled(root, tree, where, turns)
+    weakest = np.ones(graph.n_points)
+    least_along(graph.tails, kept_of(connection), tree, n_settled, weakest)
+    return Unrolled(root, tree, where, turns, weakest)
 
 
 def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
@@ -222,7 +229,7 @@ def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
 
 def _around_voids(graph: Graph, dim: int) -> int:
     """Tell how many edges lead around a void between points at random."""
-    if dim > 2:
+    if dim > 2 or graph.n_points < _FEW_POINTS:
         return _AROUND_SMALL_VOID
     is_thin = graph.n_edges < _MANY * graph.n_points
     return _AROUND_LARGE_VOID if is_thin else _AROUND_VOID
@@ -282,8 +289,8 @@ class _Group:
         Where the heads are, and where they are as seen from their tails.
     turn, shift : (d, d), (d,)
         The motion that loops through them make.
-    loops : (n_edges,)
-        The lengths of their loops through the root.
+    loops, weakest : (n_edges,)
+        The lengths of their loops through the root, and the least coherence on the way.
     """
 
     edges: IntArray
@@ -292,6 +299,12 @@ class _Group:
     turn: FloatArray
     shift: FloatArray
     loops: FloatArray
+    weakest: FloatArray
+
+    @property
+    def trust(self) -> float:
+        """The least coherence on the better loops."""
+        return float(np.quantile(self.weakest, 0.9))
 
     @property
     def gaps(self) -> FloatArray:
@@ -344,7 +357,9 @@ def _with_motion(connection: Connection, unrolled: Unrolled, edges: IntArray) ->
     shift = (seen - where[heads] @ turn.T).mean(axis=0)
     distance = unrolled.tree.distance
     loops = distance[tails] + distance[heads] + graph.lengths[edges]
-    return _Group(edges, where[heads], seen, turn, shift, loops)
+    weakest = np.minimum(unrolled.weakest[tails], unrolled.weakest[heads])
+    weakest = np.minimum(weakest, kept_of(connection)[edges])
+    return _Group(edges, where[heads], seen, turn, shift, loops, weakest)
 
 
 def nearest_rotation(matrix: FloatArray) -> FloatArray:
@@ -406,6 +421,7 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
         loop=np.array([*there[::-1], *back]),
         loop_length=float(group.loops[shortest]),
         closing=group.closing,
+        trust=group.trust,
     )
 
 

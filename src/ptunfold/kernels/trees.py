@@ -148,6 +148,15 @@ def grow_whole_tree(indptr, indices, lengths, source, tree):
 
 
 @compiled()
+def least_along(tails, values, tree, n_settled, least):
+    """Fill ``least`` (n,) with the least of ``values`` (E,) on the way from the root."""
+    for position in range(1, n_settled):
+        node = tree.order[position]
+        edge = tree.parent_edge[node]
+        least[node] = min(least[tails[edge]], values[edge])
+
+
+@compiled()
 def tree_lengths(indptr, indices, lengths, sources, rows):
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
     tree = new_tree(len(indptr) - 1)
