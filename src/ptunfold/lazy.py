@@ -35,26 +35,10 @@ def _has_partitions(X: Any) -> bool:
 def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> Any:
     """Place the rows of a Dask collection when they are computed, wherever that is.
 
-    The model goes into the graph once, or to the workers of the cluster that is there.
-
-    Parameters
-    ----------
-    model : PTU
-        Fitted.
-    X : dask array or data frame of shape (n_rows, n_columns)
-        The rows; their number need not be known.
-    method : {"transform", "inverse_transform"}
-        What is done with a block.
-    return_info : bool
-        Tell which rows are far outside the data. If not, each process that finds such rows warns
-        once; a worker of a cluster has its client show the warning.
-
-    Returns
-    -------
-    found : dask array or data frame
-        A data frame with the index and the divisions of ``X``.
-    info : Extrapolation
-        Of Dask arrays, or of series; only with ``return_info``.
+    The model goes into the graph once, or to the workers of the cluster that is there. The number
+    of rows need not be known; a data frame keeps its index and divisions. Without ``return_info``
+    each process that finds rows far outside the data warns once; a worker of a cluster has its
+    client show the warning.
     """
     if method == "transform":
         _check_container(model)

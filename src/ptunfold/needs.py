@@ -166,26 +166,9 @@ def needs_of(
     is_ordered: bool,
     n_jobs: int | None,
 ) -> Needs:
-    """Collect what decides how much memory a fit takes.
+    """Collect what decides how much memory a fit takes, where settings are decided.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    settings : Settings
-        How the connection is laid, settled.
-    n_components : int
-        The number of output coordinates.
-    n_given : int
-        The size of the points as they were given, in bytes.
-    kind : str or None
-        The texture of the data.
-    graph : Graph, optional
-        The proximity graph, where it is there already.
-    is_ordered : bool
-        Whether the points are in an order of their own.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    ``n_given`` is the size of the points as they were given, ``kind`` the texture of the data.
     """
     return Needs(
         len(points),

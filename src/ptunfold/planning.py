@@ -37,35 +37,9 @@ def plan_landmarks(
 ) -> tuple[LandmarkPlan | None, RoomCheck]:
     """Decide how a fit is done, and whether there is room for it.
 
-    Parameters
-    ----------
-    landmarks, landmark_selection, random_state
-        As in :class:`ptunfold.PTU`.
-    points : (n_points, n_features)
-        The points, checked.
-    options : Options
-        What was asked for, checked.
-    n_components : int
-        The number of output coordinates.
-    engine : Engine
-        Where distances are computed and kept.
-    mds : str
-        How all distances become coordinates.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
-    Returns
-    -------
-    plan : LandmarkPlan or None
-        None for the distances between all points.
-    check : callable
-        Looks again when it is known what the data are like, which decides about the number of
-        edges; raises as this function does.
-
-    Raises
-    ------
-    MemoryError
-        If what is asked for does not fit into the memory that is free, whatever the data are like.
+    Returns the landmarks, None for the distances between all points, and a check that looks again
+    when it is known what the data are like, which decides about the number of edges. Both raise
+    MemoryError if what is asked for does not fit into the memory that is free.
     """
     n_points = len(points)
     plan = check_landmarks(landmarks, landmark_selection, random_state, n_points, n_components)
@@ -174,15 +148,7 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
 
 
 def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float = 0) -> None:
-    """Refuse a matrix of distances that does not fit into the memory that is free.
-
-    Parameters
-    ----------
-    n_rows, n_points, itemsize : int
-        The shape of the matrix, and the size of a number.
-    beside : float
-        Bytes that are needed too.
-    """
+    """Refuse a matrix of distances, and bytes beside it, that does not fit into the memory free."""
     needed, free = n_rows * n_points * itemsize + beside, free_bytes()
     if needed > free:
         raise NoRoomError(

@@ -193,20 +193,10 @@ def run_blocks(
 ) -> None:
     """Call ``work`` on each block; it has to release the GIL to use several threads.
 
-    With one thread to use, or one block, that is the caller's.
-
-    Parameters
-    ----------
-    work : callable
-        Handles one block and keeps its results; blocks must not touch each other's.
-    blocks : sequence of slice
-        The blocks, in any order of execution.
-    run : Run
-        Threads, and whether a progress bar advances with every block.
-    name, unit : str
-        What the bar says.
-    n_threads : int, optional
-        Their number whatever ``run`` says and the machine has: for threads that only wait.
+    With one thread to use, or one block, that is the caller's. Blocks may be handled in any order,
+    and must not touch each other's results. ``name`` and ``unit`` are what the bar says.
+    ``n_threads`` is their number whatever ``run`` says and the machine has: for threads that only
+    wait.
     """
     total = sum(block.stop - block.start for block in blocks)
     n_threads = min(n_threads or effective_n_jobs(run.n_jobs), len(blocks))

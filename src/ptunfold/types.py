@@ -320,22 +320,10 @@ class Extrapolation:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkPlan:
-    """Which landmarks are to be used.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    how : {"maxmin", "random"}
-        How they are chosen.
-    rng : numpy.random.RandomState
-        For a random choice.
-    chosen : (count,) int, optional
-        The points themselves, where the caller has chosen.
-    """
+    """Which landmarks are to be used: how many, how they are chosen, or the caller's own choice."""
 
     count: int
-    how: str
+    how: str  # "maxmin" or "random"
     rng: np.random.RandomState
     chosen: IntArray | None = None
 

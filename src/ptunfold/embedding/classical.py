@@ -118,19 +118,7 @@ def scale_squares(
     n_jobs: int | None = None,
     verbose: bool = False,
 ) -> Embedding:
-    """Do the same for squared distances, wherever they lie.
-
-    Parameters
-    ----------
-    squares : Squares
-        The squared distances.
-    n_components : int
-        The number of coordinates.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    verbose : bool
-        Show a progress bar.
-    """
+    """Do what `classical_mds` does for squared distances, wherever they lie."""
     with stage("embedding", None, "passes", verbose) as bar, single_threaded_blas():
         eigenvalues, eigenvectors = largest_eigenpairs(squares, n_components, bar, n_jobs)
     warn_of_negative(eigenvalues)

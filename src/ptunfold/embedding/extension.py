@@ -44,16 +44,8 @@ class Extension:
     and a plane fitted to the data of more points around the place does better. Which it is, is
     found out once, by leaving points out.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        The fitted points with their graph, frames and connection.
-    coordinates : (n_points, n_components)
-        Their embedding, in the order of ``geometry``.
-    given : (n_points, n_features), optional
-        The points as they were given, where ``geometry`` has them in fewer coordinates.
-    n_jobs : int, optional
-        Number of threads of the search for neighbours, as in :class:`ptunfold.PTU`.
+    ``coordinates`` are in the order of ``geometry``; ``given`` are the points as they were given,
+    where ``geometry`` has them in fewer coordinates.
     """
 
     def __init__(

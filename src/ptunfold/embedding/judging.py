@@ -32,24 +32,13 @@ def fewer_neighbors(n_points: int) -> int:
 def is_truer(
     points: FloatArray, one: Graph, other: Graph, dim: int, *, n_jobs: int | None = None
 ) -> bool:
-    """Tell whether the lengths along a graph of fewer neighbours are to be preferred.
+    """Tell whether the lengths along a graph of fewer neighbours, ``one``, are to be preferred.
 
     Edges that jump, or are missing, lead to a picture in which points are next to each other that
-    are not alike. So the better graph is the one whose picture tells more of the data: from the
-    nearest in the picture, what a point itself is like. With few points it is the one of fewer
-    neighbours without a look: of a loop of 72 views, ten neighbours would span a seventh. It must
-    not fall into more pieces.
-
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    one, other : Graph
-        Two graphs on them.
-    dim : int
-        The number of dimensions of the pictures.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    are not alike. So the better graph is the one whose picture, of ``dim`` dimensions, tells more
+    of the data: from the nearest in the picture, what a point itself is like. With few points it
+    is the one of fewer neighbours without a look: of a loop of 72 views, ten neighbours would span
+    a seventh. It must not fall into more pieces.
     """
     if one.component_labels.max() > other.component_labels.max():
         return False

@@ -10,19 +10,9 @@ from ptunfold.types import FloatArray
 
 
 def side_by_side(pieces: Sequence[FloatArray], gap: float = 0.1) -> list[FloatArray]:
-    """Move centred pieces apart along the first axis so that none overlaps another.
+    """Move centred pieces (n_i, n_components) apart along the first axis so that none overlap.
 
-    Parameters
-    ----------
-    pieces : list of (n_i, n_components)
-        The embeddings, in the order in which they are to stand.
-    gap : float
-        The space between two, as a fraction of the widest.
-
-    Returns
-    -------
-    moved : list of (n_i, n_components)
-        The same shapes, the first one not moved.
+    Between two of them ``gap`` times the widest is left; the first one is not moved.
     """
     space = gap * max(np.ptp(piece, axis=0).max() for piece in pieces) or 1.0
     moved = [pieces[0]]

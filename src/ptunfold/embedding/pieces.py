@@ -37,31 +37,10 @@ def embed_component(
     *,
     mds: str,
 ) -> tuple[Embedding, IntArray]:
-    """Embed one component, by all distances or by its share of the landmarks.
+    """Embed one component, by all distances or by its share of the landmarks for all points.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        All components.
-    nodes : (n_nodes,) int
-        All nodes of the component.
-    n_components : int
-        The number of output coordinates.
-    plan : LandmarkPlan, optional
-        Landmarks for all points.
-    engine : Engine
-        Where the work is done.
-    run : Run
-        Threads and progress bars.
-    mds : {"auto", "classical", "stress"}
-        How distances become coordinates; "auto" relaxes what classical scaling folds.
-
-    Returns
-    -------
-    embedding : Embedding
-        Of ``nodes``.
-    landmarks : (n_landmarks,) int
-        The nodes that were landmarks.
+    With ``mds="auto"`` what classical scaling folds is relaxed. Returns the embedding of ``nodes``
+    and those of them that were landmarks.
     """
     share = landmarks_for(nodes, geometry, plan, n_components)
     how = (n_components, engine, run, mds, geometry.points.dtype)
@@ -79,17 +58,7 @@ def embed_by_all_distances(
     mds: str,
     dtype: DTypeLike,
 ) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling or stress.
-
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps of the whole graph.
-    nodes, n_components, engine, run, mds
-        As in `embed_component`.
-    dtype : dtype
-        Of distances and coordinates.
-    """
+    """Embed one component: all squared distances, then classical scaling or stress."""
     if mds == "stress" and len(nodes) > n_components + 1:
         one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
         return scale_one_way(one_way, n_components, run)
@@ -145,12 +114,7 @@ def embed_by_landmarks(
 ) -> tuple[Embedding, IntArray]:
     """Embed one component by the distances from landmarks, which are returned too.
 
-    Parameters
-    ----------
-    connection, nodes, n_components, engine, run, mds, dtype
-        As in `embed_by_all_distances`.
-    plan : LandmarkPlan
-        Which landmarks; places in ``nodes`` where they are chosen.
+    Where they are chosen, ``plan`` has their places in ``nodes``.
     """
     part = _part(connection, nodes)
     rows_of = engine.rows(part)

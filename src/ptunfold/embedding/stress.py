@@ -93,20 +93,9 @@ def majorize(
 ) -> FloatArray:
     """Move points until they rest where the stress is least.
 
-    Parameters
-    ----------
-    exact : (n_points, n_points)
-        What the distances should be, symmetric.
-    places : (n_points, n_components)
-        Where to start.
-    weights : (n_points, n_points), optional
-        How much each distance counts.
-    solve : callable, optional
-        Turns pulls into places; belongs to ``weights``.
-    tell : callable
-        Told of every round.
-    settled : float
-        What counts as rest: the way of a round, as part of the size of the picture.
+    ``exact`` is symmetric; ``solve`` turns pulls into places, and belongs to ``weights``; ``tell``
+    is told of every round. A round counts as rest if it leads no farther than ``settled`` times the
+    size of the picture.
     """
     solve = _mean_pull if solve is None else solve
     size, ahead, speed = np.linalg.norm(places), places, 1.0
@@ -175,18 +164,9 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
 
 
 def scale_one_way(one_way: FloatArray, n_components: int, run: Run) -> Embedding:
-    """Embed by distances of which each stands for one direction.
+    """Embed by distances (n_points, n_points) of which each stands for one direction.
 
     They count the less the more the two directions disagree.
-
-    Parameters
-    ----------
-    one_way : (n_points, n_points)
-        The estimates from each point to each.
-    n_components : int
-        The number of coordinates.
-    run : Run
-        Threads and progress bars.
     """
     check_n_components(n_components, len(one_way))
     weights = _trust_in(one_way)

@@ -46,12 +46,7 @@ class Engine:
     def blocks(self, connection: Connection, position: IntArray) -> Blocks:
         """Prepare one-way distances in an arranged component, block by block.
 
-        Parameters
-        ----------
-        connection : Connection
-            As `arrange` lays it out.
-        position : (n_rows,) int
-            The node that each row and column stands for, ascending.
+        ``position`` (n_rows,) is the node that each row and column stands for, ascending.
         """
         return OneWayRows(connection, position)
 

@@ -76,13 +76,7 @@ def engine_name(engine: Any) -> str:
 
 
 def make_engine(engine: Any, n_jobs: int | None = None) -> Engine:
-    """Make the engine that a user asks for; nothing is started before it is entered.
-
-    Parameters
-    ----------
-    engine, n_jobs
-        As in :class:`ptunfold.PTU`, checked.
-    """
+    """Make the engine that a user asks for, checked; nothing is started before it is entered."""
     if isinstance(engine, Disk):
         from ptunfold.engines.disk import StoreEngine
 

@@ -27,13 +27,7 @@ _ATTEMPTS = 4
 
 
 class ClusterEngine(Engine):
-    """The workers of the Dask client that is there, or of one that is made for the fit.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        The number of workers of a cluster that is made here; one for every core by default.
-    """
+    """The workers of the Dask client that is there, or ``n_jobs`` workers that are made for the fit."""
 
     name = "dask"
 
@@ -96,15 +90,7 @@ class ClusterEngine(Engine):
 
 
 class Sent:
-    """Something that all workers have, and the tasks that use it.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The way to the workers.
-    what : object
-        What is sent.
-    """
+    """Something that all workers have, and the tasks that use it."""
 
     def __init__(self, client: Any, what: Any) -> None:
         from distributed import KilledWorker
@@ -153,15 +139,7 @@ class Sent:
 
 
 class ClusterBlocks:
-    """One-way distances, block by block, as `OneWayRows` makes them, by workers.
-
-    Parameters
-    ----------
-    connection, position
-        As in `OneWayRows`.
-    send : callable
-        Brings an object to all workers.
-    """
+    """One-way distances, block by block, as `OneWayRows` makes them, by workers."""
 
     def __init__(
         self, connection: Connection, position: IntArray, send: Callable[[Any], Sent]
@@ -182,15 +160,7 @@ class ClusterBlocks:
 
 
 class ClusterRows:
-    """Distances from single sources, the mean of both directions, by workers.
-
-    Parameters
-    ----------
-    connection : Connection
-        Connected.
-    send : callable
-        Brings an object to all workers.
-    """
+    """Distances from single sources, the mean of both directions, by workers."""
 
     def __init__(self, connection: Connection, send: Callable[[Any], Sent]) -> None:
         self._sent = send(connection)

@@ -101,12 +101,7 @@ class CudaEngine(Engine):
 class DevicePaths:
     """A connection on the device, and the kernels that unfold its shortest paths.
 
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    connection : Connection
-        Connected, with edges longer than rounding.
+    It is connected, and its edges are longer than rounding.
     """
 
     def __init__(self, cupy: Any, connection: Connection) -> None:
@@ -230,13 +225,7 @@ class DevicePaths:
 
 
 class DeviceSquares:
-    """Squared distances on the device.
-
-    Parameters
-    ----------
-    matrix : (n_points, n_points) float32
-        On the device.
-    """
+    """Squared distances (n_points, n_points) float32 on the device."""
 
     def __init__(self, cupy: Any, matrix: Any) -> None:
         self.cupy, self.matrix = cupy, matrix
@@ -284,15 +273,7 @@ def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> 
 
 
 class SpilledRows:
-    """Rows that are computed on the device and kept elsewhere: `Blocks` by a device.
-
-    Parameters
-    ----------
-    paths : DevicePaths
-        The connection.
-    position : (n_rows,) int
-        The node that each row and column of the caller's matrix stands for.
-    """
+    """Rows that are computed on the device and kept elsewhere: `Blocks` by a device."""
 
     def __init__(self, paths: DevicePaths, position: IntArray) -> None:
         self.paths, self.position = paths, position
@@ -317,15 +298,7 @@ class SpilledRows:
 
 
 class DeviceRows:
-    """Distances from single sources, the mean of both directions, by a device.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    connection : Connection
-        Connected.
-    """
+    """Distances from single sources, the mean of both directions, by a device."""
 
     def __init__(self, cupy: Any, connection: Connection) -> None:
         merged, copy_of = merge_copies(connection)

@@ -18,15 +18,7 @@ _LEAST_WIDTH = 1e-2  # of the length of a neighbourhood, where squares keep enou
 
 
 class DeviceGeometry:
-    """Neighbourhoods and edges of points that are on the device.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    points : (n_points, n_features)
-        The points.
-    """
+    """Neighbourhoods and edges of points that are on the device."""
 
     most_values = 1 << 23
     edges_together = 1 << 20

@@ -33,17 +33,7 @@ _COLUMNS = 1 << 30  # bytes
 
 
 class StoreEngine(Engine):
-    """Another engine, and a folder that all distances are kept in.
-
-    Parameters
-    ----------
-    engine : Engine
-        What computes them.
-    folder : str or path
-        Where they are kept; each component has a folder of its own in it.
-    resume : bool
-        Go on with what is there.
-    """
+    """Another engine, and a folder that all distances are kept in, those of a component in its own."""
 
     is_stored = True
 
@@ -108,22 +98,8 @@ class Store:
 
     A block of rows is written first and marked afterwards, with its checksum; what is not marked,
     or does not fit its mark, is computed again. The same holds for bands. Files are read and
-    written piece by piece and never mapped, so that memory stays bounded.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    n_rows : int
-        The number of rows and columns.
-    dtype : numpy.dtype
-        Of the distances.
-    bounds : list of int
-        Block b has the rows ``bounds[b]:bounds[b + 1]``.
-    fingerprint : str
-        What the distances are made from.
-    resume : bool
-        Go on with what is there.
+    written piece by piece and never mapped, so that memory stays bounded. Block b has the rows
+    ``bounds[b]:bounds[b + 1]``; the fingerprint names what the distances are made from.
     """
 
     _title = -1  # a lock for as long as it is open
@@ -325,15 +301,7 @@ class Store:
 
 
 class StoredBands(Sequence[FloatArray]):
-    """The bands of a store, each read when it is asked for.
-
-    Parameters
-    ----------
-    store : Store
-        Full.
-    which : sequence of int, optional
-        Which bands; all by default.
-    """
+    """The bands of a full store, or some of them, each read when it is asked for."""
 
     def __init__(self, store: Store, which: Sequence[int] | None = None) -> None:
         self.store = store

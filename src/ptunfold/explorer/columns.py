@@ -12,18 +12,9 @@ from ptunfold.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One value for each point.
+    """One value for each point: numbers, or places in a list of labels, -1 for a gap.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    values : (n_points,) float64 or int
-        Numbers; with labels, their places in the list, -1 for a gap.
-    labels : list of str or None
-        The words that are meant, if it holds words.
-    is_score : bool
-        Whether it was computed from the embedding.
+    Scores are what was computed from the embedding.
     """
 
     name: str
@@ -33,13 +24,7 @@ class Column:
 
 
 def as_columns(given: Any, n_points: int) -> list[Column]:
-    """Read a dict, a data frame or any other table of columns.
-
-    Raises
-    ------
-    ValueError
-        If a column has more or fewer values than there are points.
-    """
+    """Read a dict, a data frame or any other table of columns, one value a point."""
     if given is None:
         return []
     if hasattr(given, "column_names"):  # Arrow
@@ -57,13 +42,7 @@ def as_columns(given: Any, n_points: int) -> list[Column]:
 
 
 def as_column(name: str, given: Any, n_points: int) -> Column:
-    """Read one value for each point: numbers, or words in the order of their categories.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer values than points.
-    """
+    """Read one value for each point: numbers, or words in the order of their categories."""
     try:
         shape = np.shape(given)
     except ValueError:

@@ -31,24 +31,9 @@ def explorer_page(
     paths: bool | None = None,
     n_jobs: int | None = None,
 ) -> Page:
-    """Make the page of a fitted model.
+    """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        Graph and connection, in the caller's order of points.
-    points : (n_points, n_features)
-        The data.
-    embedding : (n_points, n_components)
-        The coordinates.
-    landmarks : (n_landmarks,) int
-        The landmarks used.
-    names : list of str
-        Names of the features, as a user passes them.
-    title, columns, color, images, paths
-        As in :meth:`ptunfold.PTU.explore`.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    The other parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])

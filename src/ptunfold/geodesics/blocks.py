@@ -16,14 +16,8 @@ _MOST_VALUES = 1 << 22
 class Blocks(Protocol):
     """One-way distances in an arranged component, block by block of sources: what engines deliver.
 
-    Attributes
-    ----------
-    blocks : list of slice
-        The blocks of nodes.
-    owned : (n_nodes + 1,) int
-        The nodes ``start:stop`` have the rows ``owned[start]:owned[stop]``.
-    dtype : numpy.dtype or None
-        The only one that rows can have; None for any.
+    The nodes ``start:stop`` have the rows ``owned[start]:owned[stop]``; ``dtype`` is the only one
+    that rows can have, None for any.
     """
 
     blocks: list[slice]

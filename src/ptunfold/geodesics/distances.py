@@ -98,20 +98,9 @@ def distances_among(
     *,
     is_one_way: bool = False,
 ) -> FloatArray:
-    """Estimate all geodesic distances in a component, as a symmetric matrix.
+    """Estimate all geodesic distances among all nodes of a component, as a symmetric matrix.
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    nodes : (n_nodes,) int
-        All nodes of one component; the matrix has their order.
-    dtype : dtype
-        As in :func:`transport_distances`.
-    run : Run
-        Threads and progress bars.
-    is_one_way : bool
-        Leave the estimates of the two directions as they are; else both become their mean.
+    With ``is_one_way`` the two directions are left as they are; else both become their mean.
     """
     arrangement = arrange(connection, nodes)
     rows_of = OneWayRows(arrangement.connection, arrangement.position)
@@ -129,19 +118,7 @@ def distances_among(
 def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> BandSquares:
     """Collect rows of one-way distances into squares of the means of both directions, in memory.
 
-    Parameters
-    ----------
-    rows_of : Blocks
-        What makes the rows.
-    dtype : dtype
-        float32 or float64, where ``rows_of`` leaves a choice.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    squares : BandSquares
-        The upper half of the symmetric matrix.
+    ``dtype`` counts where ``rows_of`` leaves a choice.
     """
     dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
     n_rows = int(rows_of.owned[-1])
@@ -178,17 +155,8 @@ def owners_of(position: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
 class OneWayRows:
     """Distances towards the nodes of an arranged component: `Blocks` by this process.
 
-    Parameters
-    ----------
-    connection : Connection
-        As `arrange` lays it out.
-    position : (n_rows,) int
-        The node that each row and column of the caller's matrix stands for.
-
-    Attributes
-    ----------
-    owners, owned : (n_rows,) and (n_nodes + 1,) int
-        The rows of node s are ``owners[owned[s]:owned[s + 1]]``.
+    ``position`` (n_rows,) is the node that each row and column of the caller's matrix stands for;
+    the rows of node s are ``owners[owned[s]:owned[s + 1]]``.
     """
 
     dtype: Any = None
@@ -313,17 +281,7 @@ def graph_distances(
 
 
 def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None = None) -> None:
-    """Replace a square matrix by the mean of itself and its transpose, in place.
-
-    Parameters
-    ----------
-    matrix : (n, n)
-        Overwritten.
-    squared : bool
-        Square the means in the same pass.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    """
+    """Replace a square matrix by the mean of itself and its transpose, or its square, in place."""
 
     def handle(rows: slice) -> None:
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)

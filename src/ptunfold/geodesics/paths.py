@@ -78,19 +78,9 @@ def unfold_path(
 
 
 def both_directions(connection: Connection, source: int) -> tuple[FloatArray, FloatArray]:
-    """Estimate the distances from one point to all, from its own end and from theirs.
+    """Estimate the distances from one point to all, from its own end and from theirs, (n_points,).
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    source : int
-        The point.
-
-    Returns
-    -------
-    forward, backward : (n_points,) float64
-        Infinite where no path leads.
+    Infinite where no path leads.
     """
     tree, seen_from_source, source_seen, lost = _develop(connection, source)
     is_far = ~np.isfinite(tree.distance)

@@ -20,13 +20,7 @@ class Rows(Protocol):
 
 
 class MeanRows:
-    """`Rows` by this process, for sources that are few or far apart.
-
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    """
+    """`Rows` by this process, for sources that are few or far apart."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection

@@ -59,13 +59,7 @@ def plan_bands(n_points: int) -> list[slice]:
 
 
 class BandSquares:
-    """Squared distances as bands in memory, or as whatever gives bands when it is asked for them.
-
-    Parameters
-    ----------
-    bands : sequence of arrays
-        The upper half of the matrix, as `new_bands` describes it.
-    """
+    """Squared distances as bands in memory, or as whatever gives bands when it is asked for."""
 
     def __init__(self, bands: Sequence[FloatArray]) -> None:
         self.bands = bands
@@ -105,21 +99,10 @@ class BandSquares:
 
 
 def _product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
-    """Multiply some bands, and their mirror images, with ``factor``.
+    """Multiply bands that follow each other, and their mirror images, with ``factor``.
 
-    Parameters
-    ----------
-    top : int
-        The first row of the first band.
-    bands : sequence of arrays
-        Bands that follow each other.
-    factor : (n_points, n_vectors)
-        In the dtype of the bands.
-
-    Returns
-    -------
-    product : (n_points - top, n_vectors) float64
-        What they contribute to the rows from ``top`` on; there is nothing above.
+    ``top`` is the first row of the first band. Returns what they contribute to the rows from there
+    on, (n_points - top, n_vectors) float64; there is nothing above.
     """
     product = np.zeros((len(factor) - top, factor.shape[1]))
     below = factor[top:]

@@ -43,25 +43,7 @@ def take_one_side(
     surface that fits well; if the point lies on the tangent plane of one of them, it is on that
     side. Then its neighbourhood is taken once more, without edges that cross the crease.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    frames : Frames
-        The tangent frames of all points.
-    n_neighbors : int
-        The number of nearest points on the graph to look at.
-    tangent : str
-        How the frames were estimated.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    frames : Frames
-        As they were, or with other bases at the points that ``is_one_sided`` marks.
+    Returns the frames as they were, or with other bases at the points that ``is_one_sided`` marks.
     """
     n_members = min(n_neighbors, graph.n_points - 1) + 1
     widths = frames.singular_values[:, -1] / np.sqrt(n_members)
@@ -151,21 +133,8 @@ def cross_creases(
     u have different signs, the crease is sharper than a right angle, as in a groove, and transport
     turns by more than that.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    frames : Frames
-        The tangent frames; edges at the points that ``is_one_sided`` marks are looked at.
-    longest : float
-        The most that a way may be longer than its edge.
-    rotations, steps, longer : (n_edges, d, d), (n_edges, d), (n_edges,)
-        As they are for arcs, the last by how much these are longer than edges; changed where edges
-        cross a crease.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    Rotations, steps and by how much these are longer than edges, at most ``longest`` times, are
+    changed where edges at points that ``is_one_sided`` marks cross a crease.
     """
     if frames.is_one_sided is None:
         return

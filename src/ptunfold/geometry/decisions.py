@@ -58,7 +58,7 @@ def _may_widen(options: Options, n_points: int) -> bool:
 
 
 def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Settings:
-    """Decide all that is left to the data, by what they are like.
+    """Decide all that is left to the data, by what they are like, if that is known.
 
     ======  =====================================  =========  =====  =======
     data    edges                                  tangent    step   denoise
@@ -69,15 +69,7 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     rough   10 neighbours                          pca        chord  0
     ======  =====================================  =========  =====  =======
 
-    Parameters
-    ----------
-    options : Options
-        What was asked for.
-    texture : Texture or None
-        What the data are like, if that is known. Where they are very noisy, more neighbours take
-        part in denoising.
-    n_points : int
-        The number of points.
+    Where they are very noisy, more neighbours take part in denoising.
     """
     kind = None if texture is None else texture.kind
     dim, n_near, tangent = options.intrinsic_dim, options.tangent_neighbors, options.tangent
@@ -122,25 +114,10 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
 def look_at(
     points: FloatArray, graph: Graph, options: Options, run: Run
 ) -> tuple[Options, Texture | None]:
-    """Find out what the data are like, and of how many dimensions, if either is asked for.
+    """Find out what the data are like, and of how many dimensions, if anything depends on it.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph, without shortcuts.
-    options : Options
-        What was asked for.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    options : Options
-        With fewer dimensions, if that is allowed and they are enough.
-    texture : Texture or None
-        What the data are like, if anything depends on it.
+    The graph is without shortcuts. Options come back with fewer dimensions, if that is allowed and
+    they are enough.
     """
     if options.may_shrink:
         options = with_dimension(options, points, graph, run)

@@ -116,21 +116,9 @@ def fit_frames(
 ) -> Frames:
     """Do what `estimate_frames` does, for some points and anywhere.
 
-    Parameters
-    ----------
-    nodes : (n_nodes,) int
-        The points that get a frame.
-    points, graph, n_neighbors, dim, tangent
-        As in `estimate_frames`.
-    run : Run
-        Threads and progress bars.
-    names : (n_points,) int, optional
-        What messages call the points; their indices by default.
-    must_span : bool
-        Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
-        and they have no surface.
-    device : optional
-        What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
+    Messages call points by ``names``. Neighbourhoods that do not span the dimension are refused or,
+    unless they ``must_span``, get some frame that is made up, and have no surface. ``device`` fits
+    neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     """
     n_features = points.shape[1]
     places, within = distinct_places(points), without_bridges(graph)
@@ -202,31 +190,11 @@ def fit_neighborhoods(
     dim: int,
     tangent: str,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Find the tangent planes of neighbourhoods.
+    """Find the tangent planes of neighbourhoods, as `find_members` returns them.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    members, counts
-        The neighbourhoods, as `find_members` returns them.
-    dim : int
-        The dimension d of the tangent spaces.
-    tangent : {"pca", "quadratic", "robust"}
-        As in :func:`estimate_frames`.
-
-    Returns
-    -------
-    bases : (n_nodes, n_features, d)
-        Orthonormal.
-    values : (n_nodes, d)
-        Singular values of the neighbourhoods.
-    residual : (n_nodes,)
-        Distances from the plane or the surface.
-    rounding : (n_nodes,)
-        The extent that the rounding of coordinates alone can make.
-    lift : (n_nodes, n_features) or None
-        The way to the surface, if one was fitted.
+    Returns orthonormal bases (n_nodes, n_features, d), singular values (n_nodes, d), distances from
+    the plane or the surface (n_nodes,), the extent that the rounding of coordinates alone can make
+    (n_nodes,), and the way to the surface (n_nodes, n_features), if one was fitted.
     """
     offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)

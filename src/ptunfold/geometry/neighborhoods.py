@@ -13,23 +13,9 @@ def find_members(
 ) -> tuple[IntArray, IntArray]:
     """List each node and its neighbours on the graph, nearest first.
 
-    Parameters
-    ----------
-    graph : Graph
-        The proximity graph.
-    places : (n_points,) int
-        For each point the first one at the same place; others do not count.
-    nodes : (n_nodes,) int
-        The nodes.
-    n_neighbors : int
-        How many neighbours.
-
-    Returns
-    -------
-    members : (n_nodes, n_neighbors + 1) int
-        The node itself first, and again where there are fewer neighbours.
-    counts : (n_nodes,) int
-        The number of neighbours found.
+    For each point ``places`` has the first one at the same place; others do not count. Returns
+    members (n_nodes, n_neighbors + 1), the node itself first, and again where there are fewer
+    neighbours, and the number of neighbours found, (n_nodes,).
     """
     found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
     counts = np.empty(len(nodes), dtype=np.int64)

@@ -58,26 +58,9 @@ def neighbor_lists(
 ) -> tuple[IntArray, IntArray]:
     """List the nearest other points of each point.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    n_neighbors : int
-        How many neighbours, below ``n_points``.
-    search : {"auto", "exact", "approximate"}
-        "auto" is exact unless points are many and of many dimensions.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    verbose : bool
-        Show that an approximate search is under way.
-
-    Returns
-    -------
-    indptr : (n_points + 1,) int64
-        The neighbours of point i are ``indices[indptr[i]:indptr[i + 1]]``.
-    indices : (n_pairs,) int32
-        Each point has ``n_neighbors`` of them, and some more where neighbours tie with the last.
-        Duplicates of a point are among its neighbours, itself never.
+    Returns indptr and indices: the neighbours of point i are ``indices[indptr[i]:indptr[i + 1]]``,
+    ``n_neighbors`` of them, and some more where neighbours tie with the last. Duplicates of a point
+    are among its neighbours, itself never.
     """
     check_choice("search", search, SEARCHES)
     n_points = len(points)

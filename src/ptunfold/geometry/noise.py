@@ -21,25 +21,8 @@ def move_to_surface(
 ) -> FloatArray:
     """Move each point along the normal to the quadratic surface fitted to its neighbours.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    n_neighbors : int
-        The number of neighbours that a surface is fitted to.
-    dim : int
-        The dimension of the tangent spaces.
-    tangent : {"robust", "quadratic"}
-        With outliers left out of account, or by least squares. Outliers are moved like all others.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    points : (n_points, n_features)
-        In the dtype of ``points``; copies of a point stay together.
+    The surface is robust, with outliers left out of account, or by least squares. Outliers are
+    moved like all others; copies of a point stay together.
     """
     nodes = np.arange(len(points))
     frames = fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)

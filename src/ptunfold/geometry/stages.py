@@ -33,14 +33,9 @@ from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Opti
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """A proximity graph and the edges that do not belong to it.
+    """A proximity graph and the edges that jump, (n_shortcuts, 2).
 
-    Attributes
-    ----------
-    graph : Graph
-        Without them, or with them if they are only to be told of.
-    shortcuts : (n_shortcuts, 2) int
-        Edges that jump.
+    The graph is without them, or with them if they are only to be told of.
     """
 
     graph: Graph

@@ -85,17 +85,6 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     not at all where it is noise. Noise also makes a neighbourhood the less thick, relative to its
     width, the wider it is; data that are no sheet of this dimension are as thick at any width.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    dim : int
-        The dimension of the tangent spaces.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
     Examples
     --------
     >>> import numpy as np

@@ -18,12 +18,8 @@ _REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
     """Return the points as a finite float32 or float64 array of shape (n_points, n_features).
 
-    Parameters
-    ----------
-    X : array-like of shape (n_points, n_features)
-        The points, in any form that scikit-learn accepts.
-    estimator : estimator, optional
-        Where given, its ``n_features_in_`` and ``feature_names_in_`` are set.
+    Any form that scikit-learn accepts will do. The ``n_features_in_`` and ``feature_names_in_`` of
+    an estimator are set.
     """
     points = _as_array(X, estimator)
     _check_finite(points)

@@ -35,17 +35,7 @@ TEXTURES = ("flat", "smooth", "noisy", "very noisy", "rough")
 
 
 def check_graph(graph: Any, n_points: int | None = None, name: str = "graph") -> Graph:
-    """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not.
-
-    Parameters
-    ----------
-    graph : Graph
-        What a caller or a file calls one.
-    n_points : int, optional
-        The number of points that it must have.
-    name : str
-        What messages call it.
-    """
+    """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not."""
     _check_kind(graph, Graph, name, "build one with ptunfold.build_graph or graph_from_matrix")
     if "is_checked" not in graph.__dict__:
         graph = _checked_graph(graph, name)
@@ -118,14 +108,8 @@ def check_lengths(lengths: Any, name: str, n_edges: int | None = None) -> FloatA
 def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> Frames:
     """Return frames that keep what :class:`ptunfold.Frames` promises, or say what they do not.
 
-    Parameters
-    ----------
-    frames : Frames
-        What a caller or a file calls them.
-    points : (n_points, n_features)
-        The shape of the points that they belong to; None for any number of features.
-    graph : Graph
-        Points without an edge in it may be without a frame.
+    ``points`` is the shape of the points that they belong to, None for any number of features;
+    points without an edge may be without a frame.
     """
     _check_kind(frames, Frames, "frames", "make some with ptunfold.estimate_frames")
     vectors = look_at(frames.vectors, "frames.vectors", "f", (None, None, None))
