@@ -17,7 +17,7 @@ _RIDGE = 0.1
 
 
 class LocalRegression:
-    """Fit a plane to the values (n_points, n_values) at the nearest points, the near ones above all.
+    """Fit a plane to the values (n_points, n_values) at the nearest points, near ones above all.
 
     With many neighbours noise is averaged out. Where they do not spread far enough in a direction
     to tell how values change along it, their weighted mean takes the place of the plane. Only

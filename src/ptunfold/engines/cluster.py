@@ -27,7 +27,7 @@ _ATTEMPTS = 4
 
 
 class ClusterEngine(Engine):
-    """The workers of the Dask client that is there, or ``n_jobs`` workers that are made for the fit."""
+    """The workers of the Dask client that is there, or ``n_jobs`` workers made for the fit."""
 
     name = "dask"
 

@@ -33,7 +33,7 @@ _COLUMNS = 1 << 30  # bytes
 
 
 class StoreEngine(Engine):
-    """Another engine, and a folder that all distances are kept in, those of a component in its own."""
+    """Another engine, and a folder that distances are kept in, those of a component in its own."""
 
     is_stored = True
 

@@ -49,7 +49,7 @@ class Span:
             self.basis = _solve(coordinates, points - self.center)
 
     def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Write other points in the coordinates of the nearest point in the span; also how far it is."""
+        """Write other points in the coordinates of the nearest in the span; also how far it is."""
         found, off = np.empty((len(new), len(self.basis))), np.empty(len(new))
 
         def handle(block: slice) -> None:
