@@ -9,9 +9,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.blocks import sources_together
-from ptunfold.geodesics.squares import plan_bands
+from ptunfold.geodesics.rows import sources_together
+from ptunfold.geodesics.squares import BAND, plan_bands
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings

@@ -9,9 +9,8 @@ from sklearn.utils.extmath import svd_flip
 
 from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
-from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
-from ptunfold.geodesics.squares import BandSquares, Squares
+from ptunfold.geodesics.squares import BandSquares, Squares, bands_of
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray

@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ptunfold.embedding.regression import LocalRegression
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
+from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.blending import blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks

@@ -7,9 +7,8 @@ from typing import Any, Self
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import Arrangement, arrange
-from ptunfold.geodesics.blocks import Blocks
 from ptunfold.geodesics.distances import OneWayRows, fold_directions
-from ptunfold.geodesics.rows import MeanRows, Rows
+from ptunfold.geodesics.rows import Blocks, MeanRows, Rows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.needs import Needs
 from ptunfold.threads import Run

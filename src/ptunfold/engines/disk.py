@@ -17,10 +17,8 @@ from numpy.typing import DTypeLike
 from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
 from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
-from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.blocks import Blocks
-from ptunfold.geodesics.rows import Rows, chords_of, kept_of
-from ptunfold.geodesics.squares import BandSquares, Squares, plan_bands
+from ptunfold.geodesics.rows import Blocks, Rows, chords_of, kept_of
+from ptunfold.geodesics.squares import BAND, BandSquares, Squares, plan_bands
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words

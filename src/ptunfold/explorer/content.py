@@ -9,8 +9,8 @@ import numpy as np
 
 from ptunfold.diagnostics import point_scores
 from ptunfold.explorer.columns import Column, as_columns
-from ptunfold.explorer.images import thumbnails
 from ptunfold.explorer.page import Page, make_page
+from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.types import FloatArray, Geometry, IntArray
 from ptunfold.validation import check_flag
 

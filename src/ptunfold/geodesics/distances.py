@@ -9,10 +9,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.bands import new_bands, with_tops
-from ptunfold.geodesics.blocks import Blocks, plan_batches, plan_blocks
-from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
-from ptunfold.geodesics.squares import BandSquares
+from ptunfold.geodesics.rows import (
+    Blocks,
+    MeanRows,
+    arrays_of,
+    chords_of,
+    plan_batches,
+    plan_blocks,
+)
+from ptunfold.geodesics.squares import BandSquares, new_bands, with_tops
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.kernels.trees import tree_lengths

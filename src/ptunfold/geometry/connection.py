@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.geometry.creases import cross_creases
-from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.bending import (
     bend_edges,

@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.frames import frames_at
+from ptunfold.geometry.frames import edges_in_frames, find_members, frames_at
 from ptunfold.geometry.graph import without_edges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, psi
 
-from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.isotropic import leading_coordinates
-from ptunfold.geometry.neighbors import nearest
+from ptunfold.geometry.neighbors import distinct_places, nearest
 from ptunfold.types import Dimension, FloatArray, IntArray
 from ptunfold.validation import check_points
 

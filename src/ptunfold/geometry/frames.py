@@ -1,4 +1,7 @@
-"""Tangent frames by local principal components of neighbourhoods on the graph."""
+"""Tangent frames by local principal components of neighbourhoods on the graph.
+
+Neighbourhoods on the graph keep to the sheet, where those in space may not.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.surface import fit_quadratic
+from ptunfold.kernels.bending import write_in_frames
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
+from ptunfold.kernels.trees import graph_neighborhoods
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
@@ -202,6 +206,36 @@ def fit_neighborhoods(
         return bases, values, residual, rounding, None
     bases, residual, lift = fit_quadratic(offsets, counts, bases, is_robust=tangent == "robust")
     return bases, values, residual, rounding, lift
+
+
+def find_members(
+    graph: Graph, places: IntArray, nodes: IntArray, n_neighbors: int
+) -> tuple[IntArray, IntArray]:
+    """List each node and its neighbours on the graph, nearest first.
+
+    For each point ``places`` has the first one at the same place; others do not count. Returns
+    members (n_nodes, n_neighbors + 1), the node itself first, and again where there are fewer
+    neighbours, and the number of neighbours found, (n_nodes,).
+    """
+    found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
+    counts = np.empty(len(nodes), dtype=np.int64)
+    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, places, nodes, found, counts)
+    is_found = np.arange(n_neighbors) < counts[:, None]
+    return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
+
+
+def edges_in_frames(
+    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, and these frames in each other.
+
+    Returns overlaps of frames (n_edges, d, d), steps there and back (n_edges, d), and lengths.
+    """
+    n_edges, dim = len(tails), frames.intrinsic_dim
+    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
+    there, here = np.empty((2, n_edges, dim))
+    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
+    return overlaps, there, here, lengths
 
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:

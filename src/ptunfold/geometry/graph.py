@@ -7,8 +7,7 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists, pairs_within
+from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 from ptunfold.validation import (
     check_graph,

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.order import sample
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray

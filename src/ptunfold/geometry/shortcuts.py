@@ -12,7 +12,7 @@ from ptunfold.geometry.bundles import (
     nearest_edges,
     without_suspects,
 )
-from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import Run, cut, run_blocks

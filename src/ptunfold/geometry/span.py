@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
 

@@ -21,7 +21,7 @@ from ptunfold.geometry.graph import (
     without_edges,
 )
 from ptunfold.geometry.isotropic import leading_coordinates
-from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import find_jumps, find_shortcuts, keep_to_sheet, short_ones
 from ptunfold.geometry.span import span_coordinates
@@ -97,6 +97,27 @@ def prune(found: Pruned, settings: Settings, texture: Texture | None) -> Pruned:
     if texture is not None and not texture.is_sheet:
         shortcuts = short_ones(found.graph, shortcuts)
     return Pruned(without_edges(found.graph, *shortcuts.T), shortcuts)
+
+
+def move_to_surface(
+    points: FloatArray,
+    graph: Graph,
+    n_neighbors: int,
+    dim: int,
+    *,
+    tangent: str = "robust",
+    run: Run = Run(),
+) -> FloatArray:
+    """Move each point along the normal to the quadratic surface fitted to its neighbours.
+
+    The surface is robust, with outliers left out of account, or by least squares. Outliers are
+    moved like all others; copies of a point stay together.
+    """
+    nodes = np.arange(len(points))
+    frames = fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)
+    assert frames.lift is not None
+    moved = points + frames.lift.astype(points.dtype)
+    return np.ascontiguousarray(moved[distinct_places(points)])
 
 
 def denoise(

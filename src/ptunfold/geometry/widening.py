@@ -7,10 +7,9 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import edges_in_frames, find_members
 from ptunfold.geometry.graph import measure_graph, without_bridges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import as_points, check_count, check_frames, check_graph

@@ -1,4 +1,4 @@
-"""Scores of single points: what the embedding did to their surroundings, and what paths say."""
+"""How far the picture can be trusted, point by point: what it did to edges, what paths say."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""One function a figure. Each draws on ``ax``, a new one by default, and returns it."""
+"""Figures of data, embeddings and what lies between them; needs matplotlib.
+
+Each function draws on ``ax``, a new one by default, and returns it.
+"""
 
 from __future__ import annotations
 
