@@ -74,13 +74,7 @@ def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
 
 
 def far_ends(
-    graph: Graph,
-    trusted: Graph,
-    means: FloatArray,
-    most_lost: float,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    graph: Graph, trusted: Graph, means: FloatArray, most_lost: float, run: Run
 ) -> tuple[IntArray, IntArray]:
     """Find edges whose ends are far from each other along the edges that are trusted."""
     labels = trusted.component_labels
@@ -89,7 +83,7 @@ def far_ends(
     once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
     around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
     limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _FAR_OF_MEAN * around)
-    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, verbose=verbose)]
+    far = once[_are_farther(trusted, graph, once, limits, run)]
     # Where a sheet itself is weak, as a ring is where points are few, points on both sides would
     # lose much of what they have; next to another winding only those between the two do.
     ends = np.concatenate((graph.tails[far], graph.indices[far]))
@@ -101,7 +95,7 @@ def far_ends(
     while len(far):
         left = without_edges(graph, graph.tails[far], graph.indices[far])
         limits = _FAR_IN_ALL * graph.lengths[far]
-        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, verbose=False)
+        is_far = _are_farther(left, graph, far, limits, run.quiet)
         if is_far.all():
             break
         far = far[is_far]
@@ -126,34 +120,16 @@ def _in_short_bundles(graph: Graph, edges: IntArray) -> BoolArray:
 
 
 def _are_farther(
-    ways: Graph,
-    graph: Graph,
-    edges: IntArray,
-    limits: FloatArray,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    ways: Graph, graph: Graph, edges: IntArray, limits: FloatArray, run: Run
 ) -> BoolArray:
     """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
     tails, heads = graph.tails[edges], graph.indices[edges]
     found = np.empty(len(edges))
 
     def handle(block: slice) -> None:
-        lengths_within(
-            ways.indptr,
-            ways.indices,
-            ways.lengths,
-            tails[block],
-            heads[block],
-            limits[block],
-            found[block],
-        )
+        ends = (tails[block], heads[block], limits[block])
+        lengths_within(ways.indptr, ways.indices, ways.lengths, *ends, found[block])
 
-    run_blocks(
-        handle,
-        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        Run(n_jobs, verbose),
-        "far ends",
-        "edges",
-    )
+    blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
+    run_blocks(handle, blocks, run, "far ends", "edges")
     return np.isinf(found)

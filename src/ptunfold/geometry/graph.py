@@ -117,6 +117,12 @@ def _neighbor_pattern(
         degrees[distinct] = np.diff(indptr)
         indptr = np.concatenate(([0], np.cumsum(degrees)))
         indices = distinct[indices]
+    return pattern_of(indptr, indices)
+
+
+def pattern_of(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
+    """Mark edges by the points that they lead to, those of each point together."""
+    n_points = len(indptr) - 1
     marks = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ptunfold.geometry.bundles import (
@@ -92,7 +90,7 @@ def find_shortcuts(
     (86, 86)
     """
     graph = check_graph(graph)
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    run = Run(n_jobs, verbose)
     thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
     degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
@@ -112,12 +110,12 @@ def find_shortcuts(
     longest: FloatArray = np.maximum(
         _LONGEST_OF_EDGE * thin.lengths[edges], longest_of_mean * around
     )
-    few = edges[_have_few_ways(thin, edges, longest, most_ways, **how)]
+    few = edges[_have_few_ways(thin, edges, longest, most_ways, run)]
     tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
     if thin is not graph:
         trusted = without_suspects(thin, tails, heads)
         most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
-        return far_ends(graph, trusted, means, most_lost, **how)
+        return far_ends(graph, trusted, means, most_lost, run)
     # Without a longer way around there is nothing to cut short.
     labels = without_edges(graph, tails, heads).component_labels
     is_cut = labels[tails] == labels[heads]
@@ -125,13 +123,7 @@ def find_shortcuts(
 
 
 def _have_few_ways(
-    graph: Graph,
-    edges: IntArray,
-    longest: FloatArray,
-    most_ways: int,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    graph: Graph, edges: IntArray, longest: FloatArray, most_ways: int, run: Run
 ) -> BoolArray:
     """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
@@ -150,13 +142,8 @@ def _have_few_ways(
             counts[block],
         )
 
-    run_blocks(
-        handle,
-        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        Run(n_jobs, verbose),
-        "shortcuts",
-        "edges",
-    )
+    blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
+    run_blocks(handle, blocks, run, "shortcuts", "edges")
     return counts <= most_ways
 
 

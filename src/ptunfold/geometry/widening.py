@@ -8,10 +8,10 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.frames import edges_in_frames, find_members
-from ptunfold.geometry.graph import measure_graph, without_bridges
+from ptunfold.geometry.graph import measure_graph, pattern_of, without_bridges
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.types import FloatArray, Frames, Graph
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
 _CANDIDATES = 2  # for each edge
@@ -91,16 +91,11 @@ def widen_graph(
         heads[nodes] = np.take_along_axis(members[:, 1:], nearest, axis=1)
         is_new[nodes] = np.isfinite(np.take_along_axis(apart, nearest, axis=1))
 
-    run_blocks(
-        handle,
-        cut(len(firsts), max(512, len(firsts) // 64)),
-        Run(n_jobs, verbose),
-        "edges",
-        "points",
-    )
+    blocks = cut(len(firsts), max(512, len(firsts) // 64))
+    run_blocks(handle, blocks, Run(n_jobs, verbose), "edges", "points")
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
-    new = _pattern(indptr, heads[is_new])
-    old = _pattern(graph.indptr, graph.indices)
+    new = pattern_of(indptr, heads[is_new])
+    old = pattern_of(graph.indptr, graph.indices)
     new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
     new = _along(points, new, frames, n_jobs)
     wide = measure_graph(points, new + new.T + old, n_jobs)
@@ -123,9 +118,3 @@ def _along(
     pattern.data = is_kept.astype(np.int8)
     pattern.eliminate_zeros()
     return pattern
-
-
-def _pattern(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
-    n_points = len(indptr) - 1
-    marks = np.ones(len(indices), dtype=np.int8)
-    return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
