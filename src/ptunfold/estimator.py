@@ -47,6 +47,10 @@ _WITH_LESS = (
     "fit a part of the points and transform the rest"
 )
 _A_PART = "pass fewer points at a time"
+_CHECKED_AS_THEY_ARE = (
+    *("n_components", "n_neighbors", "radius", "tangent_neighbors", "tangent", "step", "denoise"),
+    *("coherence", "prune", "disconnected", "search", "n_jobs"),
+)
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -269,21 +273,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_count("n_components", self.n_components)
         options = check_options(
             points,
-            n_components=self.n_components,
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
             graph=self.graph if graph is None else graph,
             intrinsic_dim=self._dimension_of(points),
-            tangent_neighbors=self.tangent_neighbors,
-            step=self.step,
-            disconnected=self.disconnected,
-            search=self.search,
-            tangent=self.tangent,
-            denoise=self.denoise,
-            coherence=self.coherence,
             may_shrink=self.intrinsic_dim is None,
-            prune=self.prune,
-            n_jobs=self.n_jobs,
+            **{name: getattr(self, name) for name in _CHECKED_AS_THEY_ARE},
         )
         check_engine(self.engine)
         check_verbose(self.verbose)

@@ -11,6 +11,7 @@ import numpy as np
 
 from ptunfold.geodesics.rows import sources_together
 from ptunfold.geodesics.squares import BAND, plan_bands
+from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings
@@ -157,12 +158,11 @@ class Needs:
 def needs_of(
     points: FloatArray,
     settings: Settings,
-    n_components: int,
-    *,
-    n_given: int,
     kind: str | None,
-    graph: Graph | None,
-    is_ordered: bool,
+    graph: Graph | None = None,
+    *,
+    n_components: int,
+    n_given: int,
     n_jobs: int | None,
 ) -> Needs:
     """Collect what decides how much memory a fit takes, where settings are decided.
@@ -182,7 +182,7 @@ def needs_of(
         is_arc=settings.step == "arc",
         is_moved=settings.denoise > 0,
         is_partly=kind == "rough" if settings.coherence is None else settings.coherence < 1,
-        is_ordered=is_ordered,
+        is_ordered=len(points) > MOST_UNORDERED,
     )
 
 

@@ -364,7 +364,7 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Options):
     """What is done: :class:`Options` with all that was left to the data decided.
 
     Attributes
@@ -376,25 +376,15 @@ class Settings:
         The number of neighbours that take part in denoising.
     coherence : float, optional
         How much is carried over every edge; None to measure it at each.
-    graph, n_neighbors, radius, search, disconnected, is_pruned, intrinsic_dim, tangent_neighbors,
-    tangent, step, denoise
-        As in `Options`.
     """
 
-    graph: Any
     n_neighbors: int
-    radius: float | None
-    search: str
-    disconnected: str
-    is_pruned: bool
-    n_wide: int
-    intrinsic_dim: int
     tangent_neighbors: int
     tangent: str
     step: str
     denoise: int
+    n_wide: int
     denoise_neighbors: int
-    coherence: float | None
 
 
 @dataclass(frozen=True, eq=False)

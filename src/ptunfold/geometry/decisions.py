@@ -93,22 +93,16 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     share = IN_STRONG_NOISE if kind == "very noisy" else n_each
     # Long edges pay only where they are taken for arcs.
     is_wide = _may_widen(options, n_points) and is_curved and step == "arc"
-    return Settings(
-        graph=options.graph,
-        n_neighbors=options.n_neighbors or min(_NEIGHBORS, n_points - 1),
-        radius=options.radius,
-        search=options.search,
-        disconnected=options.disconnected,
-        is_pruned=options.is_pruned,
-        n_wide=_WIDE * dim * is_wide,
-        intrinsic_dim=dim,
-        tangent_neighbors=n_near,
-        tangent=tangent,
-        step=step,
-        denoise=_DENOISE_ROUNDS * is_noisy if options.denoise is None else options.denoise,
-        denoise_neighbors=min(share * n_coefficients(dim), n_points - 1),
-        coherence=options.coherence,
-    )
+    decided = {
+        "n_neighbors": options.n_neighbors or min(_NEIGHBORS, n_points - 1),
+        "n_wide": _WIDE * dim * is_wide,
+        "tangent_neighbors": n_near,
+        "tangent": tangent,
+        "step": step,
+        "denoise": _DENOISE_ROUNDS * is_noisy if options.denoise is None else options.denoise,
+        "denoise_neighbors": min(share * n_coefficients(dim), n_points - 1),
+    }
+    return Settings(**{**vars(options), **decided})
 
 
 def look_at(
