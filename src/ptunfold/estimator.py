@@ -673,5 +673,5 @@ def _warn_of_outside(info: Extrapolation, what: str, where: str) -> None:
     if n_outside:
         warn(
             f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
-            "result is an extrapolation; pass return_info=True to see which",
+            "result is an extrapolation; pass return_info=True to see which"
         )

@@ -86,7 +86,7 @@ def plan_landmarks(
                 reason = f"of more than {engine.most_full} points take long (and {why})"
             warn(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
-                f"{reason}; pass landmarks=None for all distances or a number of your own",
+                f"{reason}; pass landmarks=None for all distances or a number of your own"
             )
     final = plan
     smaller = ", or float32 points" if points.dtype.itemsize == 8 else ""

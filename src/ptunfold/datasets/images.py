@@ -17,11 +17,7 @@ _BLUR = 0.05  # of the side of an image
 
 
 def letter_a(
-    n_images: int = 888,
-    *,
-    size: int = 120,
-    missing: bool = False,
-    seed: int = 0,
+    n_images: int = 888, *, size: int = 120, missing: bool = False, seed: int = 0
 ) -> Dataset:
     """Draw images of the letter A, rotated and resized; needs matplotlib for the font.
 

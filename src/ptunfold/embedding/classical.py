@@ -90,11 +90,7 @@ def as_distances(distances: Any, n_components: int) -> FloatArray:
 
 
 def scale_squares(
-    squares: Squares,
-    n_components: int,
-    *,
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    squares: Squares, n_components: int, *, n_jobs: int | None = None, verbose: bool = False
 ) -> Embedding:
     """Do what `classical_mds` does for squared distances, wherever they lie."""
     with stage("embedding", None, "passes", verbose) as bar, single_threaded_blas():
@@ -114,5 +110,5 @@ def warn_of_negative(eigenvalues: FloatArray) -> None:
         warn(
             f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
             f"not {n_components}: the eigenvalues {listed} (largest {eigenvalues[0]:.3g}) are not "
-            "positive, and these coordinates are 0; lower n_components",
+            "positive, and these coordinates are 0; lower n_components"
         )

@@ -129,13 +129,7 @@ class Extension:
             points = own * self.surface[nearest] + (1 - own) * smooth
         else:
             points, gaps = self._blend(
-                nearest,
-                queries,
-                self.coordinates,
-                self.inverses,
-                self.frames,
-                self.surface,
-                n_jobs,
+                nearest, queries, self.coordinates, self.inverses, self.frames, self.surface, n_jobs
             )
         if self.span is not None:
             points = self.span.out(points, n_jobs)

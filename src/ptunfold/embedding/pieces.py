@@ -18,14 +18,7 @@ from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.geometry.order import sample
 from ptunfold.threads import Run
-from ptunfold.types import (
-    Connection,
-    Embedding,
-    FloatArray,
-    Geometry,
-    IntArray,
-    LandmarkPlan,
-)
+from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, LandmarkPlan
 
 
 def embed_component(

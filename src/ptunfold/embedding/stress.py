@@ -117,7 +117,7 @@ def majorize(
         ahead = moved + (speed - 1) / faster * (moved - places)
         places, speed = moved, faster
     warn(
-        f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds",
+        f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds"
     )
     return places
 

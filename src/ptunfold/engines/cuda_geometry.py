@@ -30,12 +30,7 @@ class DeviceGeometry:
         self._vectors: tuple[FloatArray, Any] | None = None
 
     def fit_neighborhoods(
-        self,
-        points: FloatArray,
-        members: IntArray,
-        counts: IntArray,
-        dim: int,
-        tangent: str,
+        self, points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
         """Find the tangent planes of neighbourhoods, as `ptunfold.geometry.frames` does."""
         there = self.cupy.asarray(counts)

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from ptunfold.geometry.graph import (
-    find_edges,
-    graph_from_edges,
-    has_edges,
-    subgraph,
-    without_edges,
-)
+from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, subgraph, without_edges
 from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
 from ptunfold.kernels.trees import lengths_within

@@ -9,19 +9,9 @@ import numpy as np
 from ptunfold.geometry.creases import cross_creases
 from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.bending import (
-    bend_edges,
-    favor_edges,
-    nearest_orthogonal,
-)
+from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import (
-    Connection,
-    FloatArray,
-    Frames,
-    Graph,
-    IntArray,
-)
+from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
 _EDGES_TOGETHER = 8192
@@ -200,10 +190,7 @@ def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
 
 
 def _bend(
-    there: FloatArray,
-    here: FloatArray,
-    overlaps: FloatArray,
-    turns: FloatArray,
+    there: FloatArray, here: FloatArray, overlaps: FloatArray, turns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Find the arcs that belong to edges, and the means of their shadows, (n_edges, d).
 

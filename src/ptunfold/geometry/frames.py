@@ -188,11 +188,7 @@ def fit_frames(
 
 
 def fit_neighborhoods(
-    points: FloatArray,
-    members: IntArray,
-    counts: IntArray,
-    dim: int,
-    tangent: str,
+    points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
     """Find the tangent planes of neighbourhoods, as `find_members` returns them.
 

@@ -9,12 +9,7 @@ from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
-from ptunfold.validation import (
-    check_graph,
-    check_graph_matrix,
-    check_graph_settings,
-    check_points,
-)
+from ptunfold.validation import check_graph, check_graph_matrix, check_graph_settings, check_points
 
 
 def build_graph(

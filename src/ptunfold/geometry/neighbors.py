@@ -100,12 +100,10 @@ def _search_among(
         except ImportError:
             warn(
                 f"{predicted}; for approximate ones install pynndescent: "
-                "pip install 'ptunfold[approximate]'",
+                "pip install 'ptunfold[approximate]'"
             )
             return lambda block: exact(points[block], n_candidates)
-        warn(
-            f'{predicted}, so they are approximate; pass search="exact" to wait for them',
-        )
+        warn(f'{predicted}, so they are approximate; pass search="exact" to wait for them')
     else:
         found = _approximate_neighbors(points, n_candidates, n_jobs, verbose)
     return lambda block: found[block]
@@ -174,7 +172,7 @@ def _by_descent(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
     if recall < _LEAST_RECALL:
         warn(
             f"approximate search found only {recall:.1%} of the nearest neighbours of "
-            f'{len(sample)} points of the data; pass search="exact", or a graph of your own',
+            f'{len(sample)} points of the data; pass search="exact", or a graph of your own'
         )
     return found
 
@@ -188,12 +186,7 @@ def nearest(
 
 
 def exact_search(
-    points: FloatArray,
-    n_queries: int,
-    n_nearest: int,
-    n_jobs: int,
-    *,
-    are_new: bool = False,
+    points: FloatArray, n_queries: int, n_nearest: int, n_jobs: int, *, are_new: bool = False
 ) -> Search:
     """Choose the quicker exact search; the answers are the same.
 

@@ -196,12 +196,7 @@ def widen(
     if not settings.n_wide:
         return pruned
     graph = widen_graph(
-        points,
-        pruned.graph,
-        frames,
-        settings.n_wide,
-        n_jobs=run.n_jobs,
-        verbose=run.verbose,
+        points, pruned.graph, frames, settings.n_wide, n_jobs=run.n_jobs, verbose=run.verbose
     )
     if not settings.is_pruned:
         return Pruned(graph, pruned.shortcuts)

@@ -75,7 +75,7 @@ def warn_of_distances(points: FloatArray) -> None:
         warn(
             f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
             "matrix of distances, but is taken for coordinates, one row a point; pass the points "
-            "themselves, or embed the distances with ptunfold.classical_mds",
+            "themselves, or embed the distances with ptunfold.classical_mds"
         )
 
 
@@ -237,11 +237,7 @@ def _check_extent(points: FloatArray) -> None:
 
 
 def _check_size(
-    points: FloatArray,
-    name: str,
-    dtype: Any,
-    around: FloatArray | None = None,
-    reach: float = 0.0,
+    points: FloatArray, name: str, dtype: Any, around: FloatArray | None = None, reach: float = 0.0
 ) -> None:
     """Refuse points so far away that squared distances overflow; what was fitted did not."""
     limit = max(1e15 if dtype == np.float32 else 1e60, reach)
