@@ -373,11 +373,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_lazy(X):
             return transform_lazily(self, X, "transform", return_info=return_info)
         new = check_new_points(X, self, self._fitted.points[0])
-        embedding, info = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
-        if return_info:
-            return embedding, info
-        _warn_of_outside(info, "points lie", "fitted data")
-        return embedding
+        found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
+        return found if return_info else _told_of_outside(*found, "points lie", "fitted data")
 
     @overload
     def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
@@ -418,11 +415,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_lazy(Z):
             return transform_lazily(self, Z, "inverse_transform", return_info=return_info)
         places = check_places(Z, self.embedding_)
-        points, info = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
-        if return_info:
-            return points, info
-        _warn_of_outside(info, "places lie", "embedded data")
-        return points
+        found = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
+        return found if return_info else _told_of_outside(*found, "places lie", "embedded data")
 
     @property
     def transport_(self) -> Transport:
@@ -668,10 +662,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _warn_of_outside(info: Extrapolation, what: str, where: str) -> None:
+def _told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
+    """Return what was found, with a warning if some of it is an extrapolation."""
     n_outside = int(np.count_nonzero(info.is_outside))
     if n_outside:
         warn(
             f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
             "result is an extrapolation; pass return_info=True to see which"
         )
+    return found

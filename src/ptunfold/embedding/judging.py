@@ -57,14 +57,13 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     shown = sample(points, _SHOWN)
     landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))
-    ends = graph.indptr, graph.indices, graph.lengths
     places = np.zeros(graph.n_edges, dtype=np.uint16)  # nobody asks for the paths
     per_width = 1 / max(float(np.median(graph.lengths)), np.finfo(float).tiny)
 
     def measure(block: slice) -> None:
         *queue, labels, parents, _, _, visits, _, _ = new_batch(graph.n_points, 0, 0)
         sources = np.resize(shown[landmarks[block]], LANES)
-        shortest_paths(*ends, places, sources, per_width, *queue, labels, parents, visits)
+        shortest_paths(*graph.arrays, places, sources, per_width, *queue, labels, parents, visits)
         lengths[block] = labels[shown, : block.stop - block.start].T
 
     run_blocks(measure, cut(len(landmarks), LANES), Run(n_jobs))

@@ -171,14 +171,8 @@ class ClusterRows:
         def handle(block: slice) -> None:
             rows[block] = self._sent.compute(_mean, sources[block], rows.dtype.str)
 
-        run_blocks(
-            handle,
-            cut(len(sources), 1),
-            run,
-            "distances",
-            "sources",
-            n_threads=self._sent.n_in_flight,
-        )
+        blocks, n_threads = cut(len(sources), 1), self._sent.n_in_flight
+        run_blocks(handle, blocks, run, "distances", "sources", n_threads=n_threads)
 
 
 def _one_way(rows_of: OneWayRows, block: slice, dtype: str) -> FloatArray:

@@ -238,14 +238,8 @@ class Store:
                 rows_file.write(first * self.n_rows, rows)
                 self.rows_done[index] = zlib.crc32(rows.data)
 
-        run_blocks(
-            handle,
-            cut(len(self.bounds) - 1, 1),
-            run,
-            "distances",
-            "blocks",
-            n_threads=rows_of.n_threads(run.n_jobs),
-        )
+        blocks, n_threads = cut(len(self.bounds) - 1, 1), rows_of.n_threads(run.n_jobs)
+        run_blocks(handle, blocks, run, "distances", "blocks", n_threads=n_threads)
         rows_file.close()
 
     def fold(self, run: Run) -> None:
@@ -328,9 +322,7 @@ def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any
     graph = connection.graph
     total = hashlib.sha256(dtype.name.encode())
     for array in (
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
+        *graph.arrays,
         connection.rotations,
         connection.steps,
         kept_of(connection),

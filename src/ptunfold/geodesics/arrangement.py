@@ -53,7 +53,7 @@ def merge_copies(connection: Connection) -> tuple[Connection, IntArray]:
 
 def _lengths_from(graph: Graph, source: int) -> FloatArray:
     rows = np.empty((1, graph.n_points))
-    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([source]), rows)
+    tree_lengths(*graph.arrays, np.array([source]), rows)
     return rows[0]
 
 

@@ -203,25 +203,9 @@ class OneWayRows:
         except IndexError:
             height = self.connection.intrinsic_dim + (2 if len(self.lost) else 0)
             room = new_batch(graph.n_points, height, self.points.shape[1])
-        batch_rows(
-            graph.indptr,
-            graph.indices,
-            graph.lengths,
-            self.back,
-            self.steps,
-            self.rotations,
-            self.lost,
-            self.points,
-            block.start,
-            block.stop,
-            self.per_width,
-            self.position,
-            self.owners,
-            self.owned,
-            room,
-            rows,
-            first_row,
-        )
+        edges = (*graph.arrays, self.back, self.steps, self.rotations, self.lost, self.points)
+        some = (block.start, block.stop, self.per_width, self.position, self.owners, self.owned)
+        batch_rows(*edges, *some, room, rows, first_row)
         self._idle.append(room)
 
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
@@ -279,7 +263,7 @@ def graph_distances(
     rows = np.empty((len(sources), n_points))
 
     def measure(block: slice) -> None:
-        tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
+        tree_lengths(*graph.arrays, sources[block], rows[block])
 
     run_blocks(measure, plan_blocks(len(sources), n_points), Run(n_jobs, verbose), *_BAR)
     return rows

@@ -57,7 +57,7 @@ def farthest_landmarks(
     """
     graph = connection.graph
     lengths = np.empty((1, graph.n_points))
-    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
+    tree_lengths(*graph.arrays, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
     rows_of = MeanRows(connection) if rows_of is None else rows_of
     rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)

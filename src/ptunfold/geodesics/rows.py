@@ -97,9 +97,7 @@ def arrays_of(connection: Connection) -> tuple[Any, ...]:
     """Spread a connection out as the kernels want it."""
     graph = connection.graph
     return (
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
+        *graph.arrays,
         graph.tails,
         graph.reverse,
         connection.rotations,

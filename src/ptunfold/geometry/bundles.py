@@ -33,7 +33,7 @@ def nearest_edges(graph: Graph) -> Graph:
 def have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
     shares = np.empty(len(tails))
-    shares_in_common(graph.indptr, graph.indices, graph.lengths, tails, heads, shares)
+    shares_in_common(*graph.arrays, tails, heads, shares)
     return shares <= np.quantile(shares, _LOOKED_AT)
 
 
@@ -121,8 +121,7 @@ def _are_farther(
     found = np.empty(len(edges))
 
     def handle(block: slice) -> None:
-        ends = (tails[block], heads[block], limits[block])
-        lengths_within(ways.indptr, ways.indices, ways.lengths, *ends, found[block])
+        lengths_within(*ways.arrays, tails[block], heads[block], limits[block], found[block])
 
     blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
     run_blocks(handle, blocks, run, "far ends", "edges")

@@ -129,13 +129,10 @@ def connect_frames(
         rotations[forth] = turns
         rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
 
-    run_blocks(
-        handle,
-        cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
-        run if device is None else Run(1, run.verbose),
-        "connection",
-        "edges",
-    )
+    if device is not None:
+        run = Run(1, run.verbose)
+    n_together = _EDGES_TOGETHER if device is None else device.edges_together
+    run_blocks(handle, cut(len(edges), n_together), run, "connection", "edges")
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = graph.with_lengths(graph.lengths * longer)

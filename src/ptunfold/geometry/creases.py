@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.geometry.frames import edges_in_frames, find_members, frames_at
+from ptunfold.geometry.frames import edges_in_frames, find_members, fit_frames
 from ptunfold.geometry.graph import without_edges
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
@@ -62,13 +62,8 @@ def take_one_side(
         is_better = _TIMES_BETTER * misfits[rows, best] < own[here]
         chosen[block] = np.where(is_better, members[rows, best], here)
 
-    run_blocks(
-        handle,
-        cut(len(nodes), max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)),
-        run,
-        "creases",
-        "points",
-    )
+    n_together = max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)
+    run_blocks(handle, cut(len(nodes), n_together), run, "creases", "points")
     is_one_sided: BoolArray = np.zeros(len(points), dtype=bool)
     is_one_sided[nodes] = chosen != nodes
     if not is_one_sided.any():
@@ -82,15 +77,8 @@ def take_one_side(
     ends = (array[crossing].astype(np.int64) for array in (graph.tails, graph.indices))
     cut_open = without_edges(graph, *ends)
     nodes = np.flatnonzero(is_one_sided & (np.diff(cut_open.indptr) > 0))
-    own_side = frames_at(
-        nodes,
-        points,
-        cut_open,
-        n_neighbors,
-        frames.intrinsic_dim,
-        tangent=tangent,
-        n_jobs=run.n_jobs,
-    )
+    how = (n_neighbors, frames.intrinsic_dim, tangent, run.quiet)
+    own_side = fit_frames(nodes, points, cut_open, *how, must_span=False)
     # Too few points beyond the crease fit any plane that holds them all.
     values = own_side.singular_values
     spans = values[:, -1] > _LEAST_SPAN * values[:, 0]

@@ -215,7 +215,7 @@ def find_members(
     """
     found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
     counts = np.empty(len(nodes), dtype=np.int64)
-    graph_neighborhoods(graph.indptr, graph.indices, graph.lengths, places, nodes, found, counts)
+    graph_neighborhoods(*graph.arrays, places, nodes, found, counts)
     is_found = np.arange(n_neighbors) < counts[:, None]
     return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
 

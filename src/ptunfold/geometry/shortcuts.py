@@ -127,20 +127,10 @@ def _have_few_ways(
 ) -> BoolArray:
     """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
-    reverse = graph.reverse  # found once, and not by every thread
+    arrays = (*graph.arrays, graph.tails, graph.reverse)  # found once, and not by every thread
 
     def handle(block: slice) -> None:
-        count_detours(
-            graph.indptr,
-            graph.indices,
-            graph.lengths,
-            graph.tails,
-            reverse,
-            edges[block],
-            longest[block],
-            most_ways + 1,
-            counts[block],
-        )
+        count_detours(*arrays, edges[block], longest[block], most_ways + 1, counts[block])
 
     blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
     run_blocks(handle, blocks, run, "shortcuts", "edges")
@@ -181,7 +171,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     some = edges[some]
     tails, heads = (ends[some].astype(np.int64) for ends in (graph.tails, graph.indices))
     ways = np.empty(len(some))
-    ways_by_two(graph.indptr, graph.indices, graph.lengths, along, tails, heads, ways)
+    ways_by_two(*graph.arrays, along, tails, heads, ways)
     is_jump |= ~along[some] & (ways > _LONGEST_OF_CREASE * graph.lengths[some] / crease)
     tails, heads = tails[is_jump], heads[is_jump]
     labels = without_edges(graph, tails, heads).component_labels

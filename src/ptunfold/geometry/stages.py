@@ -104,7 +104,6 @@ def move_to_surface(
     graph: Graph,
     n_neighbors: int,
     dim: int,
-    *,
     tangent: str = "robust",
     run: Run = Run(),
 ) -> FloatArray:
@@ -131,15 +130,9 @@ def denoise(
     """Move points to the surfaces that their neighbours make, and build the graph anew."""
     # In a robust way unless least squares were asked for.
     tangent = "quadratic" if settings.tangent == "quadratic" else "robust"
+    how = (settings.denoise_neighbors, settings.intrinsic_dim, tangent, run)
     for _ in range(settings.denoise):
-        points = move_to_surface(
-            points,
-            pruned.graph,
-            settings.denoise_neighbors,
-            settings.intrinsic_dim,
-            tangent=tangent,
-            run=run,
-        )
+        points = move_to_surface(points, pruned.graph, *how)
         pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
     return points, pruned
 
@@ -160,17 +153,8 @@ def tangent_frames(
     nodes, n_near = np.arange(len(points)), settings.tangent_neighbors
 
     def fit(graph: Graph) -> Frames:
-        return fit_frames(
-            nodes,
-            points,
-            graph,
-            n_near,
-            settings.intrinsic_dim,
-            settings.tangent,
-            run,
-            names=order,
-            device=device,
-        )
+        how = (n_near, settings.intrinsic_dim, settings.tangent, run)
+        return fit_frames(nodes, points, graph, *how, names=order, device=device)
 
     def one_sided(frames: Frames, graph: Graph) -> Frames:
         return take_one_side(points, graph, frames, n_near, tangent=settings.tangent, run=run)
