@@ -81,12 +81,12 @@ def disagreement(
     found = np.full((len(sources), n_points), np.nan)
 
     def handle(block: slice) -> None:
-        for place in range(block.start, block.stop):
-            forward, backward = both_directions(connection, int(sources[place]))
+        for row in range(block.start, block.stop):
+            forward, backward = both_directions(connection, int(sources[row]))
             mean = 0.5 * (forward + backward)
             is_there = np.isfinite(mean) & (mean > 0)
             gap = np.abs(forward[is_there] - backward[is_there]) / mean[is_there]
-            found[place, is_there] = np.where(gap < _ROUNDING, 0, gap)
+            found[row, is_there] = np.where(gap < _ROUNDING, 0, gap)
 
     run_blocks(handle, cut(len(sources), 1), Run(n_jobs))
     n_found = np.isfinite(found).sum(axis=0)

@@ -630,7 +630,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _input_names(self) -> list[str]:
-        unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+        unnamed = [f"x{index}" for index in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
     def _repr_html_inner(self) -> str:

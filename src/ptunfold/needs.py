@@ -28,36 +28,21 @@ _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 @dataclass(frozen=True)
 class Needs:
-    """What a fit takes, in bytes.
-
-    Attributes
-    ----------
-    n_points, n_features, itemsize : int
-        The points as frames are laid over them, and the size of a number.
-    n_given : int
-        The points as they are given.
-    n_edges : float
-        Directed edges of the graph that paths lead along.
-    dim, n_components, n_jobs : int
-        Dimensions of tangent spaces and embedding, and threads.
-    is_fitted, is_arc, is_moved, is_partly, is_ordered : bool
-        Whether tangents are those of surfaces, steps are arcs, points are denoised, transport is
-        carried on in part only, and points have an order of their own.
-    """
+    """What a fit takes, in bytes; frames are laid over points of so many features."""
 
     n_points: int
     n_features: int
     itemsize: int
-    n_given: int
-    n_edges: float
+    n_given: int  # bytes of the points as they are given
+    n_edges: float  # directed ones, of the graph that paths lead along
     dim: int
     n_components: int
     n_jobs: int
-    is_fitted: bool
-    is_arc: bool
-    is_moved: bool
-    is_partly: bool
-    is_ordered: bool
+    is_fitted: bool  # tangents are those of surfaces
+    is_arc: bool  # steps are
+    is_moved: bool  # points are denoised
+    is_partly: bool  # transport is carried on in part only
+    is_ordered: bool  # points have an order of their own
 
     @property
     def _table(self) -> int:

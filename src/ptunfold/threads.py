@@ -236,7 +236,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             failures.append(error)
             waiting.clear()
 
-    threads = [Thread(target=work, name=f"ptunfold-{place}") for place in range(n_threads)]
+    threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
     started: list[Thread] = []
     with held_interrupts(waiting.clear):
         try:

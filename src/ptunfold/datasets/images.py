@@ -9,7 +9,7 @@ import numpy as np
 from scipy import ndimage
 from sklearn.datasets import fetch_openml, load_digits
 
-from ptunfold.datasets.record import Dataset
+from ptunfold.datasets.record import Dataset, on_sphere
 from ptunfold.types import FloatArray
 
 _SUPERSAMPLING = 4
@@ -107,9 +107,7 @@ def light_stage(
     place = np.arange(n_images) + 0.5
     polar = np.arccos(1 - (1 - np.cos(np.radians(65))) * place / n_images)
     turn = np.pi * (3 - np.sqrt(5)) * place
-    lights = np.column_stack(
-        (np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar))
-    )
+    lights = on_sphere(polar, turn)
     normals, colors = _balls(height, width, rng)
     images = np.empty((n_images, height * width * 3), dtype=np.float32)
     view = np.array([0.0, 0.0, 1.0])

@@ -97,7 +97,7 @@ class Sent:
 
         self.client, self._what = client, what
         self._killed, self._lock = KilledWorker, Lock()
-        self._there = client.scatter(what, broadcast=True, hash=False)
+        self._held = client.scatter(what, broadcast=True, hash=False)
 
     @property
     def n_in_flight(self) -> int:
@@ -109,17 +109,17 @@ class Sent:
         """Have ``work`` done with what was sent, and wait for the result."""
         trouble: BaseException | None = None
         for _ in range(_ATTEMPTS):
-            there = self._there
-            future = self.client.submit(work, there, *arguments, pure=False)
+            sent = self._held
+            future = self.client.submit(work, sent, *arguments, pure=False)
             try:
                 found: FloatArray = future.result()
                 return found
             except (CancelledError, TimeoutError) as error:
                 trouble = error.with_traceback(None)  # it would keep all that is at hand
                 with self._lock:  # what was sent has gone, with the only worker that had it
-                    if self._there is there:
-                        there.release()
-                        self._there = self.client.scatter(self._what, broadcast=True, hash=False)
+                    if self._held is sent:
+                        sent.release()
+                        self._held = self.client.scatter(self._what, broadcast=True, hash=False)
             except self._killed as error:
                 trouble = error.with_traceback(None)
                 break
@@ -135,7 +135,7 @@ class Sent:
 
     def release(self) -> None:
         """Let the workers forget it."""
-        self._there.release()
+        self._held.release()
 
 
 class ClusterBlocks:

@@ -65,11 +65,11 @@ class CudaEngine(Engine):
         needed = 4 * n_rows**2 * (1 if n_rows == connection.graph.n_points else 2)
         if needed + paths.bytes_of_space(LANES, is_both=False) > paths.free_bytes():
             spilled = SpilledRows(paths, position)
-            there = bytes_of_all_distances(n_rows, 4)
-            if there > free_bytes():
+            in_memory = bytes_of_all_distances(n_rows, 4)
+            if in_memory > free_bytes():
                 raise NoRoomError(
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
-                    f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
+                    f"GPU, or {in_words(in_memory)} of memory; pass landmarks, or a store"
                 )
             return fold_directions(spilled, np.float32, run)
         return device_squares(paths, position, verbose=run.verbose)
@@ -256,10 +256,10 @@ def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> 
     order = cupy.asarray(paths.neighborly_order(), dtype=np.int32)
     paths.measure(order, matrix, targets=order, verbose=verbose)
     if len(position) > n_points:  # copies have rows of their own
-        place = cupy.asarray(position)
+        nodes = cupy.asarray(position)
         whole = cupy.empty((len(position), len(position)), dtype=np.float32)
         for rows in cut(len(position), _ROWS_TOGETHER):
-            whole[rows] = matrix[place[rows]][:, place]
+            whole[rows] = matrix[nodes[rows]][:, nodes]
         matrix = whole
     side = -(-len(matrix) // 32)
     kernel = _kernel("squares.cu", "square_means")
@@ -284,9 +284,9 @@ class SpilledRows:
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
         cupy = self.paths.cupy
-        there = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
-        self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), there)
-        found = cupy.asnumpy(there)
+        on_device = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
+        self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), on_device)
+        found = cupy.asnumpy(on_device)
         for node in range(block.start, block.stop):
             owners = self.owners[self.owned[node] : self.owned[node + 1]]
             rows[owners - first_row] = found[node - block.start, self.position]
@@ -299,19 +299,19 @@ class DeviceRows:
         merged, copy_of = merge_copies(connection)
         self.paths = DevicePaths(cupy, merged)
         self.copy_of = copy_of
-        self.place = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
+        self.columns = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
 
     def fill(self, sources: IntArray, rows: FloatArray, run: Run) -> None:
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
         cupy, n_nodes = self.paths.cupy, self.paths.n_points
-        n_bytes = 4 * (n_nodes + len(self.copy_of) * (self.place is not None))
+        n_bytes = 4 * (n_nodes + len(self.copy_of) * (self.columns is not None))
         # As many as there is room for, beside the workspace of the search for paths.
         together = max(int(self.paths.free_bytes() * _FOR_ROWS) // n_bytes, 1)
         for block in cut(len(sources), together):
             nodes = cupy.asarray(self.copy_of[sources[block]], dtype=np.int32)
             found = cupy.empty((len(nodes), n_nodes), dtype=np.float32)
             self.paths.measure(nodes, found, lanes=1, is_both=True, verbose=run.verbose)
-            rows[block] = cupy.asnumpy(found if self.place is None else found[:, self.place])
+            rows[block] = cupy.asnumpy(found if self.columns is None else found[:, self.columns])
 
 
 def _check_neighbors(graph: Graph) -> None:

@@ -208,8 +208,8 @@ class Store:
         for name, count in wanted.items():
             file = self.folder / name
             # Files are sparse: only what was written takes room.
-            there = file.stat().st_blocks * 512 if file.exists() else 0
-            needed += max(count * self.dtype.itemsize - there, 0)
+            written = file.stat().st_blocks * 512 if file.exists() else 0
+            needed += max(count * self.dtype.itemsize - written, 0)
         free = shutil.disk_usage(self.folder).free
         is_full = (self.folder / "bands.npy").exists() and not (self.folder / "rows.npy").exists()
         if needed > free and not is_full:

@@ -70,8 +70,8 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
     if categories is not None and not callable(categories):
         kept = set(labels)
         labels = [text for text in map(str, categories) if text in kept]
-    place = {label: code for code, label in enumerate(labels)}
-    codes = [-1 if text is None else place[text] for text in texts]
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = [-1 if text is None else code_of[text] for text in texts]
     return Column(name, np.array(codes, dtype=np.int32), labels)
 
 
@@ -85,13 +85,13 @@ def _is_gap(value: Any) -> bool:
 def _as_numbers(listed: list[Any]) -> FloatArray | None:
     """Read numbers among objects; None if there is anything else."""
     numbers = np.full(len(listed), np.nan)
-    for place, value in enumerate(listed):
+    for index, value in enumerate(listed):
         if value is None:
             continue
         if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
             return None
         try:
-            numbers[place] = float(value)
+            numbers[index] = float(value)
         except OverflowError:  # whole numbers have no end, but no digits of theirs fit on a scale
             return None
     return None if np.isnan(numbers).all() else numbers

@@ -54,15 +54,15 @@ def explorer_page(
         parts = [str(label) for label in range(geometry.labels.max() + 1)]
         scores.append(Column("component", geometry.labels.astype(np.int32), parts))
     scores = [replace(score, is_score=True) for score in scores]
-    places = [f"ptu{place}" for place in range(embedding.shape[1])]
-    own = {*places, *(score.name for score in scores)}
+    coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
+    own = {*coordinates, *(score.name for score in scores)}
     names = [f"{name} (feature)" if name in own else name for name in names]
     taken = {*names, *own}
     if color is not None and color not in {*taken, *(column.name for column in given)}:
-        known = ", ".join([*(column.name for column in given), *names[:20], *places])
+        known = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
         raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
     if color is None:
-        color = given[0].name if given else places[0]
+        color = given[0].name if given else coordinates[0]
     if color in (column.name for column in given) and color in taken:
         color = f"{color} (given)"
     for index, column in enumerate(given):

@@ -93,8 +93,8 @@ def make_page(
     if n_features > 3:
         box.add("input", PCA(3, random_state=0).fit_transform(points), is_exact=False)
     described = []
-    for place, column in enumerate(columns):
-        name = f"column{place}"
+    for index, column in enumerate(columns):
+        name = f"column{index}"
         if column.labels is not None:
             box.store(name, column.values.astype(np.int32))
         elif column.is_score:

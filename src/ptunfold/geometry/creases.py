@@ -51,16 +51,16 @@ def take_one_side(
     chosen = nodes.copy()
 
     def handle(block: slice) -> None:
-        here = nodes[block]
-        members, _ = find_members(graph, places, here, n_members - 1)
-        offsets = points[here, None].astype(np.float64) - points[members]
+        some = nodes[block]
+        members, _ = find_members(graph, places, some, n_members - 1)
+        offsets = points[some, None].astype(np.float64) - points[members]
         shadows = np.einsum("imfd,imf->imd", frames.vectors[members], offsets)
         off = np.square(offsets).sum(axis=2) - np.square(shadows).sum(axis=2)
         misfits = np.sqrt(np.maximum(off, 0) + np.square(frames.residual[members]))
         best = misfits.argmin(axis=1)
-        rows = np.arange(len(here))
-        is_better = _TIMES_BETTER * misfits[rows, best] < own[here]
-        chosen[block] = np.where(is_better, members[rows, best], here)
+        rows = np.arange(len(some))
+        is_better = _TIMES_BETTER * misfits[rows, best] < own[some]
+        chosen[block] = np.where(is_better, members[rows, best], some)
 
     n_together = max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)
     run_blocks(handle, cut(len(nodes), n_together), run, "creases", "points")
@@ -130,19 +130,20 @@ def cross_creases(
     def handle(block: slice) -> None:
         forth = edges[block]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
+        overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
         left, cosines, right = np.linalg.svd(overlaps)
         some = np.flatnonzero(cosines[:, -1] < _SHARP)
         forth, lengths, cosine = forth[some], lengths[some], cosines[some, -1]
-        there, here, left, right = there[some], here[some], left[some], right[some]
+        from_tail, from_head = from_tail[some], from_head[some]
+        left, right = left[some], right[some]
         across, beyond = left[:, :, -1], right[:, -1]
-        first = (there * across).sum(axis=1)
-        second = -(here * beyond).sum(axis=1)
+        first = (from_tail * across).sum(axis=1)
+        second = -(from_head * beyond).sum(axis=1)
         ways = np.stack((first - cosine * second, second - cosine * first)) / (1 - cosine**2)
         is_acute = ways[0] * ways[1] < 0
         turns = left @ right
         turns[is_acute] -= 2 * across[is_acute, :, None] * beyond[is_acute, None, :]
-        mean = 0.5 * (there - np.einsum("eij,ej->ei", turns, here))
+        mean = 0.5 * (from_tail - np.einsum("eij,ej->ei", turns, from_head))
         # Towards the crease; right at it the way beyond tells.
         signs = np.where(is_acute, -1, 1) * np.sign(ways[1])
         signs = np.where(np.abs(ways[0]) > np.abs(ways[1]), np.sign(ways[0]), signs)

@@ -229,9 +229,9 @@ def edges_in_frames(
     """
     n_edges, dim = len(tails), frames.intrinsic_dim
     overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
-    there, here = np.empty((2, n_edges, dim))
-    write_in_frames(points, frames.vectors, tails, heads, overlaps, there, here, lengths)
-    return overlaps, there, here, lengths
+    from_tail, from_head = np.empty((2, n_edges, dim))
+    write_in_frames(points, frames.vectors, tails, heads, overlaps, from_tail, from_head, lengths)
+    return overlaps, from_tail, from_head, lengths
 
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:

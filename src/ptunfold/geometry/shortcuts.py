@@ -190,7 +190,7 @@ def _edges_in_planes(
     points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the overlaps of the frames at both ends, and the shadows of unit edges on both."""
-    overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
-    shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (there, here)])
+    overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
+    shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (from_tail, from_head)])
     is_long = lengths[:, None] > 0
     return overlaps, np.divide(shadows, lengths[:, None], out=np.ones(shadows.shape), where=is_long)

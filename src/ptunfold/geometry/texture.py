@@ -159,12 +159,12 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
 def median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
     """Measure the share of the edges at ``nodes`` that lies in their frames."""
     shares = []
-    for place, node in enumerate(nodes):
+    for row, node in enumerate(nodes):
         heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
         offsets = points[heads].astype(np.float64) - points[node]
         whole = np.square(offsets).sum()
         if whole > 0:  # copies of a point have no other edges
-            shares.append(np.square(offsets @ frames.vectors[place]).sum() / whole)
+            shares.append(np.square(offsets @ frames.vectors[row]).sum() / whole)
     return float(np.median(shares)) if shares else 1.0
 
 

@@ -110,8 +110,9 @@ def _along(
     is_kept = np.empty(len(tails), dtype=bool)
 
     def handle(block: slice) -> None:
-        _, there, here, lengths = edges_in_frames(points, frames, tails[block], heads[block])
-        shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
+        ends = tails[block], heads[block]
+        _, from_tail, from_head, lengths = edges_in_frames(points, frames, *ends)
+        shadow = np.minimum(np.linalg.norm(from_tail, axis=1), np.linalg.norm(from_head, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
     run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))

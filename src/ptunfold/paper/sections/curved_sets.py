@@ -67,8 +67,8 @@ def _errors_by_edges(graph: Any, found: dict[str, FloatArray], exact: FloatArray
     lengths, parents = dijkstra(graph.to_sparse(), return_predecessors=True)
     n_edges = np.zeros_like(parents)
     rows = np.arange(len(parents))
-    for place in np.argsort(lengths, axis=1)[:, 1:].T:
-        n_edges[rows, place] = n_edges[rows, parents[rows, place]] + 1
+    for nodes in np.argsort(lengths, axis=1)[:, 1:].T:
+        n_edges[rows, nodes] = n_edges[rows, parents[rows, nodes]] + 1
     figure, (ax,) = canvas(1, size=5)
     apart = exact > 0
     for name, rows_found in found.items():
