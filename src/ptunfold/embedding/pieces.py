@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -36,100 +36,81 @@ def embed_component(
     With ``mds="auto"`` what classical scaling folds is relaxed. Returns the embedding of ``nodes``
     and those of them that were landmarks.
     """
+    scaling = _Scaling(n_components, engine, run, mds, geometry.points.dtype)
     share = landmarks_for(nodes, geometry, plan, n_components)
-    how = (n_components, engine, run, mds, geometry.points.dtype)
     if share is None:
-        return embed_by_all_distances(geometry.connection, nodes, *how), nodes[:0]
-    return embed_by_landmarks(geometry.connection, nodes, share, *how)
+        return scaling.by_all_distances(geometry.connection, nodes), nodes[:0]
+    return scaling.by_landmarks(geometry.connection, nodes, share)
 
 
-def embed_by_all_distances(
-    connection: Connection,
-    nodes: IntArray,
-    n_components: int,
-    engine: Engine,
-    run: Run,
-    mds: str,
-    dtype: DTypeLike,
-) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling or stress."""
-    if mds == "stress" and len(nodes) > n_components + 1:
-        one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
-        return scale_one_way(one_way, n_components, run)
-    arrangement = engine.arrange(connection, nodes)
-    order = np.argsort(arrangement.position, kind="stable")
-    coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
-    eigenvalues = np.zeros(n_components)
-    # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
-    n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
-    if n_filled:
-        squares = engine.squares(arrangement.connection, arrangement.position[order], dtype, run)
-        embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
-        coordinates[order, :n_filled] = embedding.coordinates
-        eigenvalues[:n_filled] = embedding.eigenvalues
-        del squares  # they are larger than all that follows
-    if mds == "auto" and n_filled == n_components:
-        coordinates = _relaxed(_part(connection, nodes), coordinates, engine, run)
-    return Embedding(coordinates, eigenvalues)
+@dataclass(frozen=True)
+class _Scaling:
+    """How a component is embedded, wherever that is."""
 
+    n_components: int
+    engine: Engine
+    run: Run
+    mds: str
+    dtype: DTypeLike
 
-def _part(connection: Connection, nodes: IntArray) -> Connection:
-    """Take a component out of a connection, or the connection itself if it has no other."""
-    is_whole = len(nodes) == connection.graph.n_points
-    return connection if is_whole else restrict(connection, nodes)
+    def by_all_distances(self, connection: Connection, nodes: IntArray) -> Embedding:
+        """Embed one component: all squared distances, then classical scaling or stress."""
+        n_components, run, dtype = self.n_components, self.run, self.dtype
+        if self.mds == "stress" and len(nodes) > n_components + 1:
+            one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
+            return scale_one_way(one_way, n_components, run)
+        arranged = self.engine.arrange(connection, nodes)
+        order = np.argsort(arranged.position, kind="stable")
+        coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
+        eigenvalues = np.zeros(n_components)
+        # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
+        n_filled = min(n_components, arranged.connection.graph.n_points - 1)
+        if n_filled:
+            position = arranged.position[order]
+            squares = self.engine.squares(arranged.connection, position, dtype, run)
+            embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
+            coordinates[order, :n_filled] = embedding.coordinates
+            eigenvalues[:n_filled] = embedding.eigenvalues
+            del squares  # they are larger than all that follows
+        if self.mds == "auto" and n_filled == n_components:
+            coordinates = self._relaxed(restrict(connection, nodes), coordinates)
+        return Embedding(coordinates, eigenvalues)
 
+    def _relaxed(self, connection: Connection, coordinates: FloatArray) -> FloatArray:
+        """Relax a picture if distances from some points say that it is strained."""
+        assert connection.points is not None
+        looked_at = sample(connection.points, N_LOOKED_AT)
+        # Few rows, which are made here: an engine may be at its end by now.
+        rows = landmark_distances(connection, looked_at, coordinates.dtype, self.run)
+        if not is_strained(rows, looked_at, coordinates):
+            return coordinates
+        anchors, rows_of = sample(connection.points, N_ANCHORS), self.engine.rows(connection)
+        rows = landmark_distances(connection, anchors, coordinates.dtype, self.run, rows_of=rows_of)
+        return relax(rows, anchors, coordinates, n_jobs=self.run.n_jobs)
 
-def _relaxed(
-    connection: Connection, coordinates: FloatArray, engine: Engine, run: Run
-) -> FloatArray:
-    """Relax a picture if distances from some points say that it is strained."""
-    assert connection.points is not None
-    looked_at = sample(connection.points, N_LOOKED_AT)
-    # Few rows, which are made here: an engine may be at its end by now.
-    rows = landmark_distances(connection, looked_at, coordinates.dtype, run)
-    if not is_strained(rows, looked_at, coordinates):
-        return coordinates
-    anchors = sample(connection.points, N_ANCHORS)
-    rows = landmark_distances(
-        connection, anchors, coordinates.dtype, run, rows_of=engine.rows(connection)
-    )
-    return relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
+    def by_landmarks(
+        self, connection: Connection, nodes: IntArray, plan: LandmarkPlan
+    ) -> tuple[Embedding, IntArray]:
+        """Embed one component by the distances from landmarks, which are returned too.
 
-
-def embed_by_landmarks(
-    connection: Connection,
-    nodes: IntArray,
-    plan: LandmarkPlan,
-    n_components: int,
-    engine: Engine,
-    run: Run,
-    mds: str,
-    dtype: DTypeLike,
-) -> tuple[Embedding, IntArray]:
-    """Embed one component by the distances from landmarks, which are returned too.
-
-    Where they are chosen, ``plan`` has their places in ``nodes``.
-    """
-    part = _part(connection, nodes)
-    rows_of = engine.rows(part)
-    if plan.chosen is None and plan.how == "maxmin":
-        landmarks, rows = farthest_landmarks(part, plan.count, dtype, run, rows_of=rows_of)
-        if len(landmarks) <= n_components:  # there are no more places than that
-            embedding = embed_by_all_distances(
-                connection, nodes, n_components, engine, run, mds, dtype
-            )
-            return embedding, nodes[:0]
-    else:
-        chosen = plan.chosen
-        if chosen is None:
-            chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
-        landmarks = chosen
-        rows = landmark_distances(part, landmarks, dtype, run, rows_of=rows_of)
-    embedding = landmark_mds(rows, landmarks, n_components)
-    if mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
-        coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=run.n_jobs)
-        embedding = replace(embedding, coordinates=coordinates)
-    return embedding, nodes[landmarks]
+        Where they are chosen, ``plan`` has their places in ``nodes``.
+        """
+        part = restrict(connection, nodes)
+        how, rows_of = (self.dtype, self.run), self.engine.rows(part)
+        if plan.chosen is None and plan.how == "maxmin":
+            landmarks, rows = farthest_landmarks(part, plan.count, *how, rows_of=rows_of)
+            if len(landmarks) <= self.n_components:  # there are no more places than that
+                return self.by_all_distances(connection, nodes), nodes[:0]
+        else:
+            chosen = plan.chosen
+            if chosen is None:
+                chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
+            landmarks, rows = chosen, landmark_distances(part, chosen, *how, rows_of=rows_of)
+        embedding = landmark_mds(rows, landmarks, self.n_components)
+        if self.mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
+            coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=self.run.n_jobs)
+            embedding = replace(embedding, coordinates=coordinates)
+        return embedding, nodes[landmarks]
 
 
 def landmarks_for(

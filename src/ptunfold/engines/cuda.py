@@ -52,8 +52,7 @@ class CudaEngine(Engine):
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
         """Take a component out of a connection; its order does not matter on the device."""
-        is_whole = len(nodes) == connection.graph.n_points
-        return Arrangement(*merge_copies(connection if is_whole else restrict(connection, nodes)))
+        return Arrangement(*merge_copies(restrict(connection, nodes)))
 
     def squares(
         self, connection: Connection, position: IntArray, dtype: DTypeLike, run: Run

@@ -30,8 +30,7 @@ class Arrangement:
 
 def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
     """Take a component, by all of its nodes, out of a connection and lay it out for the batches."""
-    is_whole = np.array_equal(nodes, np.arange(connection.graph.n_points))
-    part, copy_of = merge_copies(connection if is_whole else restrict(connection, nodes))
+    part, copy_of = merge_copies(restrict(connection, nodes))
     place = np.argsort(_neighborly_order(part.graph))
     return Arrangement(renumber(part, place), place[copy_of])
 
@@ -58,8 +57,10 @@ def _lengths_from(graph: Graph, source: int) -> FloatArray:
 
 
 def restrict(connection: Connection, nodes: IntArray) -> Connection:
-    """Keep some nodes, numbered as listed, and the edges between them."""
+    """Keep some nodes, numbered as listed, and the edges between them; perhaps all of them."""
     graph = connection.graph
+    if np.array_equal(nodes, np.arange(graph.n_points)):
+        return connection
     place = np.full(graph.n_points, -1)
     place[nodes] = np.arange(len(nodes))
     kept = (place[graph.tails] >= 0) & (place[graph.indices] >= 0)
