@@ -15,7 +15,6 @@ from ptunfold.embedding.classical import as_distances, classical_mds
 from ptunfold.progress import stage
 from ptunfold.threads import Run
 from ptunfold.types import Embedding, FloatArray
-from ptunfold.validation import check_n_components
 
 _MOST_ROUNDS = 500
 _SETTLED = 1e-6  # of the size of the embedding, for a round
@@ -74,7 +73,10 @@ def stress_mds(
     distances = as_distances(distances, n_components)
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
-    places = _start(exact, n_components, n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Dimensions that classical scaling does not see start a little off zero.
+        places = off_zero(classical_mds(exact, n_components, n_jobs=n_jobs).coordinates)
     with stage("embedding", None, "passes", verbose) as bar:
         places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
@@ -122,13 +124,6 @@ def majorize(
     return places
 
 
-def _start(exact: FloatArray, n_components: int, n_jobs: int | None) -> FloatArray:
-    """Start from classical scaling; dimensions that it does not see start a little off zero."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return off_zero(classical_mds(exact, n_components, n_jobs=n_jobs).coordinates)
-
-
 def off_zero(places: FloatArray) -> FloatArray:
     """Move points a little along axes on which all are at 0, where nothing would draw them off."""
     is_flat = ~places.any(axis=0)
@@ -168,7 +163,6 @@ def scale_one_way(one_way: FloatArray, n_components: int, run: Run) -> Embedding
 
     They count the less the more the two directions disagree.
     """
-    check_n_components(n_components, len(one_way))
     weights = _trust_in(one_way)
     return stress_mds(
         one_way, n_components, weights=weights, n_jobs=run.n_jobs, verbose=run.verbose
