@@ -7,9 +7,8 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -78,7 +77,7 @@ class StoreEngine(Engine):
         self._stores.append(store)
         store.fill(rows_of, run)
         store.fold(run)
-        return BandSquares(StoredBands(store))
+        return StoredSquares(store)
 
     def bytes_of_all(self, needs: Needs) -> float:
         """Tell how much memory a fit by all distances needs here."""
@@ -292,29 +291,15 @@ class Store:
         return self.bands.read(int(self.starts[index]), shape)
 
 
-class StoredBands(Sequence[FloatArray]):
-    """The bands of a full store, or some of them, each read when it is asked for."""
+class StoredSquares(BandSquares):
+    """The squares of a full store, each band read when it is asked for."""
 
-    def __init__(self, store: Store, which: Sequence[int] | None = None) -> None:
-        self.store = store
-        self.which = range(len(store.tops)) if which is None else which
+    def __init__(self, store: Store) -> None:
+        self.store, self.dtype, self.n_points = store, store.dtype, store.n_rows
 
-    def __len__(self) -> int:
-        return len(self.which)
-
-    @overload
-    def __getitem__(self, index: int) -> FloatArray: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> StoredBands: ...
-
-    def __getitem__(self, index: int | slice) -> FloatArray | StoredBands:
-        if isinstance(index, slice):
-            return StoredBands(self.store, self.which[index])
-        return self.store.band(self.which[index])
-
-    def __iter__(self) -> Iterator[FloatArray]:
-        return (self.store.band(index) for index in self.which)
+    def band(self, index: int) -> FloatArray:
+        """Read a band."""
+        return self.store.band(index)
 
 
 def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:

@@ -17,7 +17,7 @@ from ptunfold.geodesics.rows import (
     plan_batches,
     plan_blocks,
 )
-from ptunfold.geodesics.squares import BandSquares, new_bands, with_tops
+from ptunfold.geodesics.squares import BAND, BandSquares, new_bands
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.kernels.trees import tree_lengths
@@ -135,11 +135,9 @@ def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> Band
         rows = np.empty((last - first, n_rows), dtype=dtype)
         rows_of.write(block, rows, first)
         # Each entry is added to twice, once for each direction, in any order.
-        for (top, band), lock in zip(with_tops(bands), locks, strict=True):
-            if top >= last:
-                break
-            with lock:
-                add_rows(band, top, rows, first)
+        for index in range(-(-last // BAND)):
+            with locks[index]:
+                add_rows(bands[index], BAND * index, rows, first)
 
     def finish(block: slice) -> None:
         for band in bands[block]:

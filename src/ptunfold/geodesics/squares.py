@@ -5,7 +5,7 @@ In memory and on disk a symmetric matrix is kept by its upper half, as bands of 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
@@ -64,11 +64,6 @@ def bands_of(matrix: FloatArray) -> list[FloatArray]:
     return [matrix[top : top + BAND, top:] for top in range(0, len(matrix), BAND)]
 
 
-def with_tops(bands: list[FloatArray]) -> Iterator[tuple[int, FloatArray]]:
-    """List the bands with the index of their first row."""
-    return ((BAND * index, band) for index, band in enumerate(bands))
-
-
 def plan_bands(n_points: int) -> list[slice]:
     """Cut the rows of a matrix into blocks of whole bands: the unit of its products.
 
@@ -85,12 +80,16 @@ def plan_bands(n_points: int) -> list[slice]:
 
 
 class BandSquares:
-    """Squared distances as bands in memory, or as whatever gives bands when it is asked for."""
+    """Squared distances as bands in memory."""
 
     def __init__(self, bands: Sequence[FloatArray]) -> None:
         self.bands = bands
         self.dtype = bands[0].dtype
         self.n_points = bands[0].shape[1]
+
+    def band(self, index: int) -> FloatArray:
+        """Return a band."""
+        return self.bands[index]
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -105,7 +104,7 @@ class BandSquares:
         blocks, products = plan_bands(self.n_points), {}
 
         def handle(rows: slice) -> None:
-            bands = self.bands[rows.start // BAND : -(-rows.stop // BAND)]
+            bands = map(self.band, range(rows.start // BAND, -(-rows.stop // BAND)))
             products[rows.start] = _product(rows.start, bands, factor)
 
         run_blocks(handle, blocks, Run(n_jobs))
@@ -117,14 +116,14 @@ class BandSquares:
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
         whole = np.empty((self.n_points, self.n_points))
-        for index in range(len(self.bands)):
-            band, top = self.bands[index], BAND * index
+        for top in range(0, self.n_points, BAND):
+            band = self.band(top // BAND)
             whole[top : top + len(band), top:] = band
             whole[top:, top : top + len(band)] = band.T
         return whole
 
 
-def _product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
+def _product(top: int, bands: Iterable[FloatArray], factor: FloatArray) -> FloatArray:
     """Multiply bands that follow each other, and their mirror images, with ``factor``.
 
     ``top`` is the first row of the first band. Returns what they contribute to the rows from there
