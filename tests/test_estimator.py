@@ -27,7 +27,7 @@ from ptunfold import (
     with_coherence,
 )
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
-from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.stages import move_to_surface
 
 PLAIN = {
     "n_neighbors": 10,

@@ -270,8 +270,8 @@ def test_memory_of_the_wider_graph_is_planned():
     for k in ("auto", 10, 24):
         settings = check_options(points, n_neighbors=k, **plain)
         settled = resolve_auto(settings, Texture("smooth", 1.0), 1000)
-        how = {"n_given": 0, "kind": "smooth", "graph": None, "is_ordered": False, "n_jobs": 1}
-        needed.append(needs_of(points, settled, 2, **how).geometry)
+        how = {"n_components": 2, "n_given": 0, "n_jobs": 1}
+        needed.append(needs_of(points, settled, "smooth", **how).geometry)
     auto, ten, more = needed
     assert ten < auto == more
 

@@ -16,7 +16,7 @@ from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import correlation, run_landmark_isomap, run_local
 from ptunfold.paper.report import all_met, write_report
 from ptunfold.paper.sections import SECTIONS, Extent
-from ptunfold.paper.sections.images import _polar_correlations
+from ptunfold.paper.sections.image_sets import _polar_correlations
 
 QUICK = Extent(is_quick=True)
 

@@ -175,7 +175,7 @@ def test_shares_of_a_spectrum_are_of_the_whole(monkeypatch):
     heights = [bar.get_height() for bar in ax.patches]
     np.testing.assert_allclose(heights, 100 * values[:4] / np.abs(values).sum(), rtol=1e-9)
     assert "sum of all |eigenvalues|" in ax.get_ylabel()
-    monkeypatch.setattr("ptunfold.show.plots._MOST_SOURCES", 100)
+    monkeypatch.setattr("ptunfold.show._MOST_SOURCES", 100)
     few = [bar.get_height() for bar in show.spectrum(model).patches]
     assert 2.5 * heights[0] > few[0] > heights[0]
 

@@ -131,13 +131,13 @@ def test_one_thread_means_one_everywhere(kind, monkeypatch, tmp_path):
 
 def test_openmp_keeps_to_the_number_of_threads(monkeypatch):
     seen = []
-    limit = threads._openmp().limit
+    limit = threads._libraries("openmp").limit
 
     def seeing(limits):
         seen.append(limits)
         return limit(limits=limits)
 
-    monkeypatch.setattr(threads._openmp(), "limit", seeing)
+    monkeypatch.setattr(threads._libraries("openmp"), "limit", seeing)
     before = {one["filepath"]: one["num_threads"] for one in threadpool_info()}
     wide = np.random.default_rng(0).normal(size=(3000, 30))
     lists = [neighbor_lists(wide, 10, n_jobs=n_jobs) for n_jobs in (1, 2)]

@@ -83,19 +83,10 @@ _PLACES = {
     "geometry.orientation": ("orient",),
     "geometry.shortcuts": ("find_shortcuts",),
     "geometry.widening": ("widen_graph",),
-    "types": (
-        "Connection",
-        "Dimension",
-        "Embedding",
-        "Extrapolation",
-        "Frames",
-        "Graph",
-        "Orientation",
-        "Path",
-        "Transport",
-    ),
 }
-_MODULE_OF = {name: module for module, names in _PLACES.items() for name in names}
+_MODULE_OF = dict.fromkeys(__all__, "types") | {
+    name: module for module, names in _PLACES.items() for name in names
+}
 
 
 def __getattr__(name: str) -> Any:

@@ -50,6 +50,10 @@ _WITH_LESS = (
     "fit a part of the points and transform the rest"
 )
 _A_PART = "pass fewer points at a time"
+_CHECKED_AS_THEY_ARE = (
+    *("n_components", "n_neighbors", "radius", "tangent_neighbors", "tangent", "step", "denoise"),
+    *("coherence", "prune", "disconnected", "search", "n_jobs"),
+)
 
 
 class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
@@ -285,21 +289,10 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         check_count("n_components", self.n_components)
         options = check_options(
             points,
-            n_components=self.n_components,
-            n_neighbors=self.n_neighbors,
-            radius=self.radius,
             graph=self.graph if graph is None else graph,
             intrinsic_dim=self._dimension_of(points),
-            tangent_neighbors=self.tangent_neighbors,
-            step=self.step,
-            disconnected=self.disconnected,
-            search=self.search,
-            tangent=self.tangent,
-            denoise=self.denoise,
-            coherence=self.coherence,
             may_shrink=self.intrinsic_dim is None,
-            prune=self.prune,
-            n_jobs=self.n_jobs,
+            **{name: getattr(self, name) for name in _CHECKED_AS_THEY_ARE},
         )
         check_choice("seams", self.seams, SEAMS)
         check_engine(self.engine)
@@ -398,11 +391,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_lazy(X):
             return transform_lazily(self, X, "transform", return_info=return_info)
         new = check_new_points(X, self, self._fitted.points[0])
-        embedding, info = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
-        if return_info:
-            return embedding, info
-        _warn_of_outside(info, "points lie", "fitted data")
-        return embedding
+        found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
+        return found if return_info else _told_of_outside(*found, "points lie", "fitted data")
 
     @overload
     def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
@@ -443,11 +433,8 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         if is_lazy(Z):
             return transform_lazily(self, Z, "inverse_transform", return_info=return_info)
         places = check_places(Z, self.embedding_)
-        points, info = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
-        if return_info:
-            return points, info
-        _warn_of_outside(info, "places lie", "embedded data")
-        return points
+        found = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
+        return found if return_info else _told_of_outside(*found, "places lie", "embedded data")
 
     @property
     def transport_(self) -> Transport:
@@ -705,7 +692,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
 
     @property
     def _input_names(self) -> list[str]:
-        unnamed = [f"x{place}" for place in range(self.n_features_in_)]
+        unnamed = [f"x{index}" for index in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
     def _repr_html_inner(self) -> str:
@@ -737,10 +724,12 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         return tags
 
 
-def _warn_of_outside(info: Extrapolation, what: str, where: str) -> None:
+def _told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
+    """Return what was found, with a warning if some of it is an extrapolation."""
     n_outside = int(np.count_nonzero(info.is_outside))
     if n_outside:
         warn(
             f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
-            "result is an extrapolation; pass return_info=True to see which",
+            "result is an extrapolation; pass return_info=True to see which"
         )
+    return found

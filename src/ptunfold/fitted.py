@@ -21,16 +21,9 @@ _making = Lock()
 
 @dataclass(frozen=True, eq=False)
 class Fitted:
-    """A fit, in the order that it was made in.
+    """A fit, in the order that it was made in; its embedding is in the caller's.
 
-    Attributes
-    ----------
-    geometry : Geometry
-        Graph, frames and connection.
-    embedding : (n_points, n_components)
-        In the caller's order.
-    given : (n_points, n_features) or None
-        The points as they were given, where the geometry has them in fewer coordinates.
+    ``given`` are the points as they were given, where the geometry has them in fewer coordinates.
     """
 
     geometry: Geometry

@@ -114,19 +114,7 @@ def distances_of(
 ) -> FloatArray:
     """Estimate distances from the caller's ``sources`` to all of his points, in his order.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        Graph, frames and connection.
-    sources : (n_sources,) int, optional
-        The points to start from; all by default.
-    dtype, n_jobs, verbose
-        As in :func:`ptunfold.transport_distances`.
-
-    Returns
-    -------
-    distances : (n_sources, n_points)
-        Infinite where no path leads, NaN for points that are left out.
+    Infinite where no path leads, NaN for points that are left out.
     """
     n_points = len(geometry.labels)
     n_rows = n_points if sources is None else len(sources)

@@ -13,12 +13,8 @@ from typing import Any
 def held_interrupts(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
     """Keep what Ctrl-C raises until the end of the block, and raise it there.
 
-    Only the main thread is ever interrupted; in others nothing is changed.
-
-    Parameters
-    ----------
-    stop : callable
-        Called when there is something to raise, so that the block ends soon.
+    Only the main thread is ever interrupted; in others nothing is changed. ``stop`` is called when
+    there is something to raise, so that the block ends soon.
 
     Examples
     --------

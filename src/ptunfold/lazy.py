@@ -35,27 +35,12 @@ def _has_partitions(X: Any) -> bool:
 def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> Any:
     """Place the rows of a Dask collection when they are computed, wherever that is.
 
-    The model goes into the graph once, or to the workers of the cluster that is there.
-
-    Parameters
-    ----------
-    model : PTU
-        Fitted.
-    X : dask array or data frame of shape (n_rows, n_columns)
-        The rows; their number need not be known.
-    method : {"transform", "inverse_transform"}
-        What is done with a block.
-    return_info : bool
-        Tell which rows are far outside the data. If not, each process that finds such rows warns
-        once; a worker of a cluster has its client show the warning.
-
-    Returns
-    -------
-    found : dask array or data frame
-        A data frame with the index and the divisions of ``X``.
-    info : Extrapolation
-        Of Dask arrays, or of series; only with ``return_info``.
+    The model goes into the graph once, or to the workers of the cluster that is there. The number
+    of rows need not be known; a data frame keeps its index and divisions. Without ``return_info``
+    each process that finds rows far outside the data warns once; a worker of a cluster has its
+    client show the warning.
     """
+    check: Callable[[Any], Any]
     if method == "transform":
         _check_container(model)
         names = [str(name) for name in model.get_feature_names_out()]
@@ -63,28 +48,22 @@ def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> A
     else:
         names = model._input_names
         check = partial(check_places, embedding=model.embedding_)
-    found, info = _parts_of(model, X, method, names, check, is_told=not return_info)
-    return (found, info) if return_info else found
-
-
-def _parts_of(
-    model: Any, X: Any, method: str, names: list[str], check: Callable[[Any], Any], *, is_told: bool
-) -> tuple[Any, Extrapolation]:
-    dtype, width = model.embedding_.dtype, len(names)
-    how: tuple[Any, ...]
+    dtype, width, is_told = model.embedding_.dtype, len(names), not return_info
     if _has_partitions(X):
         check(X._meta_nonempty.iloc[:1])
-        how = (_sent(_traveller(model, X.columns)), method, names, is_told)
+        sent = _sent(_traveller(model, X.columns))
         meta = _frame(*_nothing(width, dtype), X._meta.index, names)
-        placed = X.map_partitions(_place_partition, *how, meta=meta)
+        placed = X.map_partitions(_place_partition, sent, method, names, is_told, meta=meta)
         distance, is_outside = (placed[name].rename(name.split(": ")[1]) for name in _INFO)
-        return placed[names], Extrapolation(distance, is_outside)
-    X = _in_rows(X, check)
-    how = (_sent(_traveller(model)), method, width, is_told)
-    chunks = (X.chunks[0], (width + len(_INFO),))
-    placed = X.map_blocks(_place_block, *how, chunks=chunks, meta=np.empty((0, 0)))
-    info = Extrapolation(placed[:, width], placed[:, width + 1].astype(bool))
-    return placed[:, :width].astype(dtype), info
+        found = placed[names]
+    else:
+        X = _in_rows(X, check)
+        how = (_sent(_traveller(model)), method, width, is_told)
+        chunks = (X.chunks[0], (width + len(_INFO),))
+        placed = X.map_blocks(_place_block, *how, chunks=chunks, meta=np.empty((0, 0)))
+        found, distance = placed[:, :width].astype(dtype), placed[:, width]
+        is_outside = placed[:, width + 1].astype(bool)
+    return (found, Extrapolation(distance, is_outside)) if return_info else found
 
 
 def _place_block(block: Any, model: Any, method: str, width: int, is_told: bool) -> Any:

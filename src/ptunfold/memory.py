@@ -36,13 +36,6 @@ class NoRoomError(MemoryError):
 def advised(doing: str, advice: str) -> Iterator[None]:
     """Say what to do where memory runs out, whoever finds out; libraries do not.
 
-    Parameters
-    ----------
-    doing : str
-        What is being done, for the message.
-    advice : str
-        What to do instead.
-
     Examples
     --------
     >>> with advised("the fit", "pass fewer points"):
@@ -110,14 +103,9 @@ def address_space() -> float:
 
 
 def prepare_threads(n_jobs: int | None) -> None:
-    """Under a limit of address space, take now what libraries cannot do without later.
+    """Under a limit of address space, take now what libraries cannot do without later, or raise.
 
     Where linear algebra finds no room for its buffers it ends the process.
-
-    Raises
-    ------
-    MemoryError
-        If there is no room for them now.
     """
     n_threads = max(effective_n_jobs(n_jobs), cpu_count())
     room = address_space()
@@ -136,14 +124,8 @@ def prepare_threads(n_jobs: int | None) -> None:
 def load_kernels(estimator: Callable[..., Any], n_jobs: int | None) -> None:
     """Under a limit of address space, load now what there may be no room for later.
 
-    The compiler ends the process where it finds none.
-
-    Parameters
-    ----------
-    estimator : callable
-        Makes the estimator, which is fitted to a few points of each kind.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    The compiler ends the process where it finds none. The estimator that is made is fitted to a few
+    points of each kind.
     """
     if math.isinf(address_space()):
         return

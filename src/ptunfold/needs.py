@@ -9,9 +9,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.blocks import sources_together
-from ptunfold.geodesics.squares import plan_bands
+from ptunfold.geodesics.rows import sources_together
+from ptunfold.geodesics.squares import BAND, plan_bands
+from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import FloatArray, Graph, Settings
@@ -28,36 +28,21 @@ _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 @dataclass(frozen=True)
 class Needs:
-    """What a fit takes, in bytes.
-
-    Attributes
-    ----------
-    n_points, n_features, itemsize : int
-        The points as frames are laid over them, and the size of a number.
-    n_given : int
-        The points as they are given.
-    n_edges : float
-        Directed edges of the graph that paths lead along.
-    dim, n_components, n_jobs : int
-        Dimensions of tangent spaces and embedding, and threads.
-    is_fitted, is_arc, is_moved, is_partly, is_ordered : bool
-        Whether tangents are those of surfaces, steps are arcs, points are denoised, transport is
-        carried on in part only, and points have an order of their own.
-    """
+    """What a fit takes, in bytes; frames are laid over points of so many features."""
 
     n_points: int
     n_features: int
     itemsize: int
-    n_given: int
-    n_edges: float
+    n_given: int  # bytes of the points as they are given
+    n_edges: float  # directed ones, of the graph that paths lead along
     dim: int
     n_components: int
     n_jobs: int
-    is_fitted: bool
-    is_arc: bool
-    is_moved: bool
-    is_partly: bool
-    is_ordered: bool
+    is_fitted: bool  # tangents are those of surfaces
+    is_arc: bool  # steps are
+    is_moved: bool  # points are denoised
+    is_partly: bool  # transport is carried on in part only
+    is_ordered: bool  # points have an order of their own
 
     @property
     def _table(self) -> int:
@@ -158,34 +143,16 @@ class Needs:
 def needs_of(
     points: FloatArray,
     settings: Settings,
-    n_components: int,
-    *,
-    n_given: int,
     kind: str | None,
-    graph: Graph | None,
-    is_ordered: bool,
+    graph: Graph | None = None,
+    *,
+    n_components: int,
+    n_given: int,
     n_jobs: int | None,
 ) -> Needs:
-    """Collect what decides how much memory a fit takes.
+    """Collect what decides how much memory a fit takes, where settings are decided.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    settings : Settings
-        How the connection is laid, settled.
-    n_components : int
-        The number of output coordinates.
-    n_given : int
-        The size of the points as they were given, in bytes.
-    kind : str or None
-        The texture of the data.
-    graph : Graph, optional
-        The proximity graph, where it is there already.
-    is_ordered : bool
-        Whether the points are in an order of their own.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    ``n_given`` is the size of the points as they were given, ``kind`` the texture of the data.
     """
     return Needs(
         len(points),
@@ -200,7 +167,7 @@ def needs_of(
         is_arc=settings.step == "arc",
         is_moved=settings.denoise > 0,
         is_partly=kind == "rough" if settings.coherence is None else settings.coherence < 1,
-        is_ordered=is_ordered,
+        is_ordered=len(points) > MOST_UNORDERED,
     )
 
 

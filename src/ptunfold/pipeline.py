@@ -8,8 +8,7 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.embedding.judging import fewer_neighbors, is_truer
-from ptunfold.embedding.layout import side_by_side
-from ptunfold.embedding.pieces import embed_component
+from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
 from ptunfold.geodesics.seams import cut_open
 from ptunfold.geometry.components import join_components

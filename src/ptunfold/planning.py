@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 from ptunfold.caller import warn
 from ptunfold.engines import Engine
 from ptunfold.geometry.decisions import has_auto, resolve_auto
-from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
@@ -37,58 +37,30 @@ def plan_landmarks(
 ) -> tuple[LandmarkPlan | None, RoomCheck]:
     """Decide how a fit is done, and whether there is room for it.
 
-    Parameters
-    ----------
-    landmarks, landmark_selection, random_state
-        As in :class:`ptunfold.PTU`.
-    points : (n_points, n_features)
-        The points, checked.
-    options : Options
-        What was asked for, checked.
-    n_components : int
-        The number of output coordinates.
-    engine : Engine
-        Where distances are computed and kept.
-    mds : str
-        How all distances become coordinates.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
-    Returns
-    -------
-    plan : LandmarkPlan or None
-        None for the distances between all points.
-    check : callable
-        Looks again when it is known what the data are like, which decides about the number of
-        edges; raises as this function does.
-
-    Raises
-    ------
-    MemoryError
-        If what is asked for does not fit into the memory that is free, whatever the data are like.
+    Returns the landmarks, None for the distances between all points, and a check that looks again
+    when it is known what the data are like, which decides about the number of edges. Both raise
+    MemoryError if what is asked for does not fit into the memory that is free.
     """
     n_points = len(points)
     plan = check_landmarks(landmarks, landmark_selection, random_state, n_points, n_components)
     check_choice("mds", mds, MDS)
-    if engine.is_stored:
-        if isinstance(plan, LandmarkPlan):
-            raise ValueError(
-                "Disk is for the distances between all points, and landmarks need none; pass "
-                f'landmarks=None, or engine="{engine.name}"'
-            )
-        plan = None
-    if mds == "stress":
-        if engine.name != "threads" or engine.is_stored:
-            where = "on disk" if engine.is_stored else f'with engine="{engine.name}"'
-            raise ValueError(
-                f'mds="{mds}" needs the distances in memory, and not {where}; pass '
-                'mds="classical", or engine="threads"'
-            )
-        if isinstance(plan, LandmarkPlan):
-            raise ValueError(
-                f'mds="{mds}" needs the distances between all points; pass landmarks=None, or '
-                'mds="classical" with landmarks'
-            )
+    if engine.is_stored and isinstance(plan, LandmarkPlan):
+        raise ValueError(
+            "Disk is for the distances between all points, and landmarks need none; pass "
+            f'landmarks=None, or engine="{engine.name}"'
+        )
+    if mds == "stress" and (engine.name != "threads" or engine.is_stored):
+        where = "on disk" if engine.is_stored else f'with engine="{engine.name}"'
+        raise ValueError(
+            f'mds="{mds}" needs the distances in memory, and not {where}; pass '
+            'mds="classical", or engine="threads"'
+        )
+    if mds == "stress" and isinstance(plan, LandmarkPlan):
+        raise ValueError(
+            f'mds="{mds}" needs the distances between all points; pass landmarks=None, or '
+            'mds="classical" with landmarks'
+        )
+    if engine.is_stored or mds == "stress":
         plan = None
     free = free_bytes()
 
@@ -97,21 +69,7 @@ def plan_landmarks(
             return needs.landmarks(plan.count)
         return needs.stress() if mds == "stress" else engine.bytes_of_all(needs)
 
-    def needs_for(
-        points: FloatArray, settings: Settings, kind: str | None, graph: Graph | None = None
-    ) -> Needs:
-        return needs_of(
-            points,
-            settings,
-            n_components,
-            n_given=n_given,
-            kind=kind,
-            graph=graph,
-            is_ordered=n_points > MOST_UNORDERED,
-            n_jobs=n_jobs,
-        )
-
-    n_given = points.nbytes
+    needs_for = partial(needs_of, n_components=n_components, n_given=points.nbytes, n_jobs=n_jobs)
     possible = [needs_for(points, *one) for one in _possible(options, n_points)]
     if isinstance(plan, str):
         full = max(bytes_for(None, needs) for needs in possible)
@@ -128,7 +86,7 @@ def plan_landmarks(
                 reason = f"of more than {engine.most_full} points take long (and {why})"
             warn(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
-                f"{reason}; pass landmarks=None for all distances or a number of your own",
+                f"{reason}; pass landmarks=None for all distances or a number of your own"
             )
     final = plan
     smaller = ", or float32 points" if points.dtype.itemsize == 8 else ""
@@ -174,15 +132,7 @@ def _in_words(plan: LandmarkPlan | None, n_points: int, mds: str) -> tuple[str, 
 
 
 def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float = 0) -> None:
-    """Refuse a matrix of distances that does not fit into the memory that is free.
-
-    Parameters
-    ----------
-    n_rows, n_points, itemsize : int
-        The shape of the matrix, and the size of a number.
-    beside : float
-        Bytes that are needed too.
-    """
+    """Refuse a matrix of distances, and bytes beside it, that does not fit into the memory free."""
     needed, free = n_rows * n_points * itemsize + beside, free_bytes()
     if needed > free:
         raise NoRoomError(
@@ -194,15 +144,6 @@ def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float
 def bytes_of_geometry(points: FloatArray, options: Options, n_jobs: int | None) -> float:
     """Estimate what it takes at least to lay a connection over points."""
     return min(
-        needs_of(
-            points,
-            one,
-            1,
-            n_given=0,
-            kind=kind,
-            graph=None,
-            is_ordered=len(points) > MOST_UNORDERED,
-            n_jobs=n_jobs,
-        ).laying
-        for one, kind in _possible(options, len(points))
+        needs_of(points, *one, n_components=1, n_given=0, n_jobs=n_jobs).laying
+        for one in _possible(options, len(points))
     )

@@ -12,18 +12,8 @@ def stage(
 ) -> Any:
     """Return a bar to be advanced with ``update``; a context manager.
 
-    Parameters
-    ----------
-    description : str
-        What the stage does, one or two words.
-    total : int or None
-        Number of units, None where it cannot be known.
-    unit : str
-        What is counted.
-    enabled : bool
-        A disabled bar prints nothing.
-    n_done : int, optional
-        How many were done before it starts, where there are so many that thousands are counted.
+    ``total`` is None where it cannot be known. Given ``n_done``, how many were done before, there
+    are so many that thousands are counted.
     """
     if not enabled:
         return _Silence()

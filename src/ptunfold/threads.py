@@ -109,7 +109,7 @@ def single_threaded_blas() -> Iterator[None]:
     try:
         with held_interrupts(), _lock:
             _take_control()
-            _limits.append(_blas().limit(limits=1))
+            _limits.append(_libraries("blas").limit(limits=1))
             is_inside = True
         yield
     finally:
@@ -137,15 +137,15 @@ def _take_control() -> None:
     Later versions of threadpoolctl listen only to the first thread that ever did, and others are
     ignored without a word: their results would have other bits.
     """
-    for library in _blas().lib_controllers:
+    for library in _libraries("blas").lib_controllers:
         let_go = getattr(library, "clear_controlling_thread", None)
         if let_go is not None:
             let_go(force=True)
 
 
 @cache
-def _blas() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="blas")
+def _libraries(kind: str) -> ThreadpoolController:
+    return ThreadpoolController().select(user_api=kind)
 
 
 _process = os.getpid()
@@ -159,13 +159,8 @@ def openmp_threads(n_jobs: int | None) -> Iterator[None]:
     threads that a fork has not brought along.
     """
     n_threads = effective_n_jobs(n_jobs) if os.getpid() == _process else 1
-    with _openmp().limit(limits=n_threads):  # of this thread alone
+    with _libraries("openmp").limit(limits=n_threads):  # of this thread alone
         yield
-
-
-@cache
-def _openmp() -> ThreadpoolController:
-    return ThreadpoolController().select(user_api="openmp")
 
 
 def hold_buffers(n_threads: int) -> None:
@@ -173,7 +168,7 @@ def hold_buffers(n_threads: int) -> None:
 
     OpenBLAS takes each when it is first needed, and ends the process if there is no room for it.
     """
-    for library in _blas().lib_controllers:
+    for library in _libraries("blas").lib_controllers:
         if hasattr(library.dynlib, "blas_memory_alloc"):
             take, give_back = library.dynlib.blas_memory_alloc, library.dynlib.blas_memory_free
             take.argtypes, take.restype = [c_int], c_void_p
@@ -193,20 +188,10 @@ def run_blocks(
 ) -> None:
     """Call ``work`` on each block; it has to release the GIL to use several threads.
 
-    With one thread to use, or one block, that is the caller's.
-
-    Parameters
-    ----------
-    work : callable
-        Handles one block and keeps its results; blocks must not touch each other's.
-    blocks : sequence of slice
-        The blocks, in any order of execution.
-    run : Run
-        Threads, and whether a progress bar advances with every block.
-    name, unit : str
-        What the bar says.
-    n_threads : int, optional
-        Their number whatever ``run`` says and the machine has: for threads that only wait.
+    With one thread to use, or one block, that is the caller's. Blocks may be handled in any order,
+    and must not touch each other's results. ``name`` and ``unit`` are what the bar says.
+    ``n_threads`` is their number whatever ``run`` says and the machine has: for threads that only
+    wait.
     """
     total = sum(block.stop - block.start for block in blocks)
     n_threads = min(n_threads or effective_n_jobs(run.n_jobs), len(blocks))
@@ -246,7 +231,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             failures.append(error)
             waiting.clear()
 
-    threads = [Thread(target=work, name=f"ptunfold-{place}") for place in range(n_threads)]
+    threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
     started: list[Thread] = []
     with held_interrupts(waiting.clear):
         try:

@@ -57,6 +57,11 @@ class Graph:
         return len(self.indptr) - 1
 
     @property
+    def arrays(self) -> tuple[IntArray, IntArray, FloatArray]:
+        """What kernels take of a graph: indptr, indices and lengths."""
+        return self.indptr, self.indices, self.lengths
+
+    @property
     def n_edges(self) -> int:
         """Number of directed edges, twice the number of undirected ones."""
         return len(self.indices)
@@ -440,22 +445,10 @@ class Extrapolation:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkPlan:
-    """Which landmarks are to be used.
-
-    Attributes
-    ----------
-    count : int
-        How many.
-    how : {"maxmin", "random"}
-        How they are chosen.
-    rng : numpy.random.RandomState
-        For a random choice.
-    chosen : (count,) int, optional
-        The points themselves, where the caller has chosen.
-    """
+    """Which landmarks are to be used: how many, how they are chosen, or the caller's own choice."""
 
     count: int
-    how: str
+    how: str  # "maxmin" or "random"
     rng: np.random.RandomState
     chosen: IntArray | None = None
 
@@ -464,20 +457,9 @@ class LandmarkPlan:
 class Options:
     """What a user asks for, checked; the meanings are those of :class:`ptunfold.PTU`.
 
-    Attributes
-    ----------
-    graph : str, Graph or sparse matrix
-        The kind of graph, or a graph of one's own.
-    n_neighbors, tangent_neighbors, tangent, step, denoise, coherence
-        None if it is left to the data.
-    intrinsic_dim : int
-        The dimension of the tangent spaces.
-    may_shrink : bool
-        Whether fewer dimensions may be taken, if they hold the edges.
-    is_pruned : bool
-        Whether shortcuts are dropped.
-    radius, disconnected, search
-        As in :class:`ptunfold.PTU`.
+    None where it is left to the data. ``graph`` may be one of one's own. Fewer dimensions than
+    ``intrinsic_dim`` may be taken with ``may_shrink``, if they hold the edges; shortcuts are
+    dropped with ``is_pruned``.
     """
 
     graph: Any
@@ -496,68 +478,36 @@ class Options:
 
 
 @dataclass(frozen=True)
-class Settings:
+class Settings(Options):
     """What is done: :class:`Options` with all that was left to the data decided.
 
-    Attributes
-    ----------
-    n_wide : int
-        The number of neighbours that each point is given in the end, from among neighbours of
-        neighbours; 0 for no more than it has.
-    denoise_neighbors : int
-        The number of neighbours that take part in denoising.
-    coherence : float, optional
-        How much is carried over every edge; None to measure it at each.
-    graph, n_neighbors, radius, search, disconnected, is_pruned, intrinsic_dim, tangent_neighbors,
-    tangent, step, denoise
-        As in `Options`.
+    ``n_wide`` is the number of neighbours that each point is given in the end, from among
+    neighbours of neighbours, 0 for no more than it has. Coherence that is None is measured at each
+    edge.
     """
 
-    graph: Any
     n_neighbors: int
-    radius: float | None
-    search: str
-    disconnected: str
-    is_pruned: bool
-    n_wide: int
-    intrinsic_dim: int
     tangent_neighbors: int
     tangent: str
     step: str
     denoise: int
+    n_wide: int
     denoise_neighbors: int
-    coherence: float | None
 
 
 @dataclass(frozen=True, eq=False)
 class Geometry:
     """What the points have become once the ambient space is gone.
 
-    Attributes
-    ----------
-    graph : Graph
-        The proximity graph: bridges included, points that are left out without an edge.
-    frames : Frames
-        The tangent frames: in R^D, or in the coordinates of ``points``.
-    connection : Connection
-        Rotations and steps on the edges.
-    labels : (n_points,) int
-        The component that each point is embedded with, the largest first; -1 if it is left out.
-    points : (n_points, n_features)
-        The points; for more features than points, their coordinates in their span; with noise that
-        is alike in many directions, their coordinates along the others.
-    surface : (n_points, n_features)
-        Where the graph and the frames were measured: the points, or what denoising made of them.
-    shortcuts : (n_shortcuts, 2) int
-        Edges that were taken for shortcuts.
-    texture : str or None
-        What the data are like: "flat", "smooth", "noisy", "very noisy" or "rough"; None if nothing
-        was left to the data.
-    order : (n_points,) int, optional
-        With many points all of the above is in an order of its own: point i here is the caller's
-        point ``order[i]``.
-    torn : (n_torn, 2) int, optional
-        Edges across seams, which the embedding tears.
+    The graph has bridges, and points that are left out without an edge. ``labels`` are the
+    component that each point is embedded with, the largest first; -1 if it is left out. ``points``
+    are the points, for more features than points their coordinates in their span, with noise that
+    is alike in many directions those along the others; frames are in these coordinates.
+    ``surface`` is where graph and frames were measured: the points, or what denoising made of them.
+    ``shortcuts`` (n_shortcuts, 2) are edges that were taken for some. ``texture`` is "flat",
+    "smooth", "noisy", "very noisy" or "rough"; None if nothing was left to the data. With many
+    points all of this is in an order of its own: point i here is the caller's point ``order[i]``.
+    ``torn`` (n_torn, 2) are edges across seams, which the embedding tears.
     """
 
     graph: Graph

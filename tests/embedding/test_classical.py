@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, classical_mds
 from ptunfold.datasets import s_with_hole
-from ptunfold.embedding.layout import side_by_side
+from ptunfold.embedding.pieces import side_by_side
 
 
 def cloud(n_points, dim, seed=0):

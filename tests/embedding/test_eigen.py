@@ -7,8 +7,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold.embedding import eigen
 from ptunfold.embedding.eigen import gram_product, largest_eigenpairs
-from ptunfold.geodesics.bands import bands_of
-from ptunfold.geodesics.squares import BandSquares
+from ptunfold.geodesics.squares import BandSquares, bands_of
 
 
 class Bar:

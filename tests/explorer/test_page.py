@@ -12,8 +12,8 @@ import pytest
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole
 from ptunfold.explorer.columns import as_columns
-from ptunfold.explorer.images import thumbnails
 from ptunfold.explorer.page import make_page
+from ptunfold.explorer.thumbnails import thumbnails
 
 
 @pytest.fixture(scope="module")

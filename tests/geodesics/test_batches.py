@@ -14,11 +14,11 @@ from ptunfold import (
     transport_distances,
 )
 from ptunfold.datasets import flat_square, s_with_hole
-from ptunfold.geodesics import blocks
 from ptunfold.geodesics import distances as distances_module
+from ptunfold.geodesics import rows as rows_module
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.bands import BAND, new_bands
 from ptunfold.geodesics.distances import OneWayRows, fold_directions
+from ptunfold.geodesics.squares import BAND, new_bands
 from ptunfold.kernels import batches
 from ptunfold.threads import Run
 from tests.oracle import random_connection
@@ -68,7 +68,7 @@ def test_one_way_rows_lead_to_the_source():
 def test_block_size_does_not_change_a_bit(monkeypatch, n_batches):
     connection = sheet_connection(s_with_hole(300).points)
     expected = transport_distances(connection)
-    monkeypatch.setattr(blocks, "_MOST_BATCHES", n_batches)
+    monkeypatch.setattr(rows_module, "_MOST_BATCHES", n_batches)
     np.testing.assert_array_equal(transport_distances(connection, n_jobs=2), expected)
 
 
@@ -77,7 +77,7 @@ def test_block_size_does_not_change_a_bit_where_paths_tie(monkeypatch):
     bent = np.column_stack((grid, 0.02 * grid[:, 0] ** 2))
     connection = sheet_connection(bent, n_neighbors=6)
     expected = transport_distances(connection)
-    monkeypatch.setattr(blocks, "_MOST_BATCHES", 1)
+    monkeypatch.setattr(rows_module, "_MOST_BATCHES", 1)
     np.testing.assert_array_equal(transport_distances(connection, n_jobs=3), expected)
 
 

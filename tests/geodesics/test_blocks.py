@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from ptunfold.geodesics.blocks import plan_batches, plan_blocks
+from ptunfold.geodesics.rows import plan_batches, plan_blocks
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, run_blocks
 

@@ -8,8 +8,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from ptunfold import build_graph, graph_from_matrix
 from ptunfold.geometry import neighbors
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import pairs_within
+from ptunfold.geometry.neighbors import distinct_places, pairs_within
 
 
 def edges_of(graph):

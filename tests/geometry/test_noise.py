@@ -15,7 +15,7 @@ from ptunfold.datasets import (
 )
 from ptunfold.geometry import stages
 from ptunfold.geometry.graph import without_edges
-from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.stages import move_to_surface
 from ptunfold.geometry.texture import texture_of
 
 CLEAN = {

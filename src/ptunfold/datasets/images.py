@@ -9,7 +9,7 @@ import numpy as np
 from scipy import ndimage
 from sklearn.datasets import fetch_openml, load_digits
 
-from ptunfold.datasets.record import Dataset
+from ptunfold.datasets.record import Dataset, on_sphere
 from ptunfold.types import FloatArray
 
 _SUPERSAMPLING = 4
@@ -17,11 +17,7 @@ _BLUR = 0.05  # of the side of an image
 
 
 def letter_a(
-    n_images: int = 888,
-    *,
-    size: int = 120,
-    missing: bool = False,
-    seed: int = 0,
+    n_images: int = 888, *, size: int = 120, missing: bool = False, seed: int = 0
 ) -> Dataset:
     """Draw images of the letter A, rotated and resized; needs matplotlib for the font.
 
@@ -111,9 +107,7 @@ def light_stage(
     place = np.arange(n_images) + 0.5
     polar = np.arccos(1 - (1 - np.cos(np.radians(65))) * place / n_images)
     turn = np.pi * (3 - np.sqrt(5)) * place
-    lights = np.column_stack(
-        (np.sin(polar) * np.cos(turn), np.sin(polar) * np.sin(turn), np.cos(polar))
-    )
+    lights = on_sphere(polar, turn)
     normals, colors = _balls(height, width, rng)
     images = np.empty((n_images, height * width * 3), dtype=np.float32)
     view = np.array([0.0, 0.0, 1.0])

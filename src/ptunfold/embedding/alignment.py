@@ -8,19 +8,9 @@ from ptunfold.types import FloatArray
 
 
 def aligned(found: FloatArray, exact: FloatArray, *, is_affine: bool = False) -> FloatArray:
-    """Move an embedding onto another one as well as a rigid motion can.
+    """Move an embedding onto another one as well as a rigid motion can, or any affine map.
 
-    Parameters
-    ----------
-    found, exact : (n_points, n_components)
-        The embedding, and where it is to lie.
-    is_affine : bool
-        Allow any affine map, for methods that keep no scale.
-
-    Returns
-    -------
-    moved : (n_points, n_components)
-        The embedding, moved.
+    The latter is for methods that keep no scale.
     """
     return _centred_onto(found, exact, is_affine) + exact.mean(axis=0, dtype=np.float64)
 

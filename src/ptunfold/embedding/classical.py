@@ -9,9 +9,8 @@ from sklearn.utils.extmath import svd_flip
 
 from ptunfold.caller import warn
 from ptunfold.embedding.eigen import largest_eigenpairs
-from ptunfold.geodesics.bands import bands_of
 from ptunfold.geodesics.distances import symmetrize
-from ptunfold.geodesics.squares import BandSquares, Squares
+from ptunfold.geodesics.squares import BandSquares, Squares, bands_of
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray
@@ -31,13 +30,11 @@ def classical_mds(
     Parameters
     ----------
     distances : (n_points, n_points)
-        Finite. Of two one-way distances the mean is used. An array of NumPy, or one of Dask, which
-        is worked on where it lies; the result has the same bits. It is read once, and once more if
-        the sizes of its chunks are not known.
+        Finite. Of two one-way distances the mean is used.
     n_components : int
         The number of coordinates.
     overwrite : bool
-        Use the memory of ``distances`` for their squares, if they are NumPy's.
+        Use the memory of ``distances`` for their squares.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
     verbose : bool
@@ -69,68 +66,33 @@ def classical_mds(
     )
 
 
-def as_distances(distances: FloatArray, n_components: int) -> FloatArray:
+def as_distances(distances: Any, n_components: int) -> FloatArray:
     """Check a matrix of distances and how many coordinates are wanted from it."""
     refuse_mask(distances, "distances")
-    distances = _as_floats(np.asarray(distances, order="C"), n_components)
-    checked = _checked_values(distances, distances.shape)
-    check_squares(checked)
-    return checked
-
-
-def _as_floats(distances: Any, n_components: int) -> Any:
+    distances = np.asarray(distances, order="C")
     shape = distances.shape
+    wrong = f"distances of shape {shape} are not a square matrix of finite numbers; "
     if len(shape) != 2 or shape[0] != shape[1]:
-        raise _not_distances(shape)
+        raise ValueError(wrong + "pass a dense array with a row and a column for each point")
     check_n_components(n_components, shape[0])
     if distances.dtype.kind not in "fiub":
         raise ValueError(
             f"distances holds values of type {distances.dtype}, not distances; pass real numbers"
         )
-    is_float = distances.dtype in (np.float32, np.float64)
-    return distances if is_float else distances.astype(np.float64)
-
-
-def _checked_values(distances: FloatArray, shape: tuple[int, ...]) -> FloatArray:
-    """Return some or all distances of a matrix of ``shape``, or say what is wrong with them."""
-    distances = np.asarray(distances)  # what a mask hides counts too
+    if distances.dtype not in (np.float32, np.float64):
+        distances = distances.astype(np.float64)
     if not np.isfinite(distances.sum()):
-        raise _not_distances(shape)
+        raise ValueError(wrong + "embed components without a path between them one by one")
     if distances.min() < 0:
         raise ValueError("distances has negative entries; pass distances, not similarities")
+    check_squares(distances)
     return distances
 
 
-def _not_distances(shape: tuple[int, ...]) -> ValueError:
-    if len(shape) != 2 or shape[0] != shape[1]:
-        remedy = "pass a dense array with a row and a column for each point"
-    else:
-        remedy = "embed components without a path between them one by one"
-    return ValueError(
-        f"distances of shape {shape} are not a square matrix of finite numbers; {remedy}"
-    )
-
-
 def scale_squares(
-    squares: Squares,
-    n_components: int,
-    *,
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    squares: Squares, n_components: int, *, n_jobs: int | None = None, verbose: bool = False
 ) -> Embedding:
-    """Do the same for squared distances, wherever they lie.
-
-    Parameters
-    ----------
-    squares : Squares
-        The squared distances.
-    n_components : int
-        The number of coordinates.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    verbose : bool
-        Show a progress bar.
-    """
+    """Do what `classical_mds` does for squared distances, wherever they lie."""
     with stage("embedding", None, "passes", verbose) as bar, single_threaded_blas():
         eigenvalues, eigenvectors = largest_eigenpairs(squares, n_components, bar, n_jobs)
     warn_of_negative(eigenvalues)
@@ -148,5 +110,5 @@ def warn_of_negative(eigenvalues: FloatArray) -> None:
         warn(
             f"the distances fit into {n_components - np.count_nonzero(negative)} flat dimensions, "
             f"not {n_components}: the eigenvalues {listed} (largest {eigenvalues[0]:.3g}) are not "
-            "positive, and these coordinates are 0; lower n_components",
+            "positive, and these coordinates are 0; lower n_components"
         )

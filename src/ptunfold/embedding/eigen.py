@@ -19,20 +19,9 @@ _MOST_RESTARTS = 8
 
 
 def gram_product(squares: Squares, vectors: FloatArray, n_jobs: int | None = None) -> FloatArray:
-    """Multiply vectors by the Gram matrix -½ J S J, J = I - 11ᵗ/n, without forming it.
+    """Multiply vectors (n_points, n_vectors) by the Gram matrix -½ J S J, without forming it.
 
-    Parameters
-    ----------
-    squares : Squares
-        The squared distances S.
-    vectors : (n_points, n_vectors) float64
-        What to multiply.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`. The result does not depend on it.
-
-    Returns
-    -------
-    product : (n_points, n_vectors) float64
+    S are the squared distances, J = I - 11ᵗ/n. The result does not depend on the number of threads.
     """
     centred = vectors - vectors.mean(axis=0)
     if squares.dtype == np.float64:
@@ -51,30 +40,13 @@ def gram_product(squares: Squares, vectors: FloatArray, n_jobs: int | None = Non
 def largest_eigenpairs(
     squares: Squares, n_components: int, bar: Any, n_jobs: int | None = None
 ) -> tuple[FloatArray, FloatArray]:
-    """Find the largest eigenvalues of the Gram matrix and their eigenvectors.
+    """Find the largest eigenvalues of the Gram matrix, descending, and the columns of eigenvectors.
 
     A block Krylov method with Rayleigh-Ritz projection: the largest *algebraic* eigenvalues are
     found, however negative others are. It stops when the residuals of all wanted pairs are at the
     level of rounding, starts again from the best vectors when its space is full, and hands over to
-    ARPACK, and at last to a dense solver, if that does not help.
-
-    Parameters
-    ----------
-    squares : Squares
-        The squared distances.
-    n_components : int
-        The number of pairs.
-    bar : progress bar
-        Advanced with every pass over the matrix.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
-    Returns
-    -------
-    eigenvalues : (n_components,) float64
-        Descending.
-    eigenvectors : (n_points, n_components) float64
-        As columns.
+    ARPACK, and at last to a dense solver, if that does not help. ``bar`` advances with every pass
+    over the matrix.
     """
     n_points = squares.n_points
     n_block = n_components + _EXTRA_VECTORS

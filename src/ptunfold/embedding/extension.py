@@ -8,8 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from ptunfold.embedding.regression import LocalRegression
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, exact_search, query_tree
+from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.blending import blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
@@ -44,16 +43,8 @@ class Extension:
     and a plane fitted to the data of more points around the place does better. Which it is, is
     found out once, by leaving points out.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        The fitted points with their graph, frames and connection.
-    coordinates : (n_points, n_components)
-        Their embedding, in the order of ``geometry``.
-    given : (n_points, n_features), optional
-        The points as they were given, where ``geometry`` has them in fewer coordinates.
-    n_jobs : int, optional
-        Number of threads of the search for neighbours, as in :class:`ptunfold.PTU`.
+    ``coordinates`` are in the order of ``geometry``; ``given`` are the points as they were given,
+    where ``geometry`` has them in fewer coordinates.
     """
 
     def __init__(
@@ -117,9 +108,8 @@ class Extension:
         if self.span is not None:
             queries, off_span = self.span.into(queries, n_jobs)
         nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
-        coordinates, gaps = self._blend(
-            nearest, queries, self.points, self.frames, self.maps, self.coordinates, n_jobs
-        )
+        ways = (self.points, self.frames, self.maps, self.coordinates)
+        coordinates, gaps = self._blend(nearest, queries, ways, n_jobs)
         way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
         is_far = way > _FAR * self.reach_in_space[nearest]
         is_fitted = way <= self._rounding
@@ -140,15 +130,8 @@ class Extension:
             own = 1 - (np.minimum(gaps, reach) / reach)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth
         else:
-            points, gaps = self._blend(
-                nearest,
-                queries,
-                self.coordinates,
-                self.inverses,
-                self.frames,
-                self.surface,
-                n_jobs,
-            )
+            back = (self.coordinates, self.inverses, self.frames, self.surface)
+            points, gaps = self._blend(nearest, queries, back, n_jobs)
         if self.span is not None:
             points = self.span.out(points, n_jobs)
         is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
@@ -184,18 +167,10 @@ class Extension:
         for row, (node, nearest) in enumerate(zip(nodes, others, strict=True)):
             near = self.indices[self.indptr[nearest] : self.indptr[nearest + 1]]
             used = np.concatenate(([nearest], near[near != node]))
-            blend(
-                np.array([0, len(used) - 1]),
-                np.arange(1, len(used), dtype=self.indices.dtype),
-                np.zeros(1, dtype=np.int64),
-                self.coordinates[[node]],
-                self.coordinates[used],
-                self.inverses[used],
-                self.frames[used],
-                self.surface[used],
-                results[row : row + 1],
-                unused,
-            )
+            star = np.array([0, len(used) - 1]), np.arange(1, len(used), dtype=near.dtype)
+            some = np.zeros(1, dtype=np.int64), self.coordinates[[node]]
+            ways = (self.coordinates, self.inverses, self.frames, self.surface)
+            blend(*star, *some, *(way[used] for way in ways), results[row : row + 1], unused)
         return results
 
     @property
@@ -216,28 +191,19 @@ class Extension:
         self,
         nearest: IntArray,
         queries: FloatArray,
-        anchors: FloatArray,
-        inner: FloatArray,
-        outer: FloatArray,
-        others: FloatArray,
+        ways: tuple[FloatArray, ...],
         n_jobs: int | None,
     ) -> tuple[FloatArray, FloatArray]:
-        results = np.empty((len(queries), others.shape[1]))
+        """Carry places by fitted points: theirs, the maps there, and those into the other space.
+
+        The last of ``ways`` has the places of the fitted points in the other space.
+        """
+        results = np.empty((len(queries), ways[-1].shape[1]))
         gaps = np.empty(len(queries))
 
         def handle(block: slice) -> None:
-            blend(
-                self.indptr,
-                self.indices,
-                nearest[block],
-                queries[block],
-                anchors,
-                inner,
-                outer,
-                others,
-                results[block],
-                gaps[block],
-            )
+            edges, some = (self.indptr, self.indices), (nearest[block], queries[block])
+            blend(*edges, *some, *ways, results[block], gaps[block])
 
         run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), Run(n_jobs))
         return results, gaps

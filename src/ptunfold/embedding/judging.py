@@ -32,24 +32,13 @@ def fewer_neighbors(n_points: int) -> int:
 def is_truer(
     points: FloatArray, one: Graph, other: Graph, dim: int, *, n_jobs: int | None = None
 ) -> bool:
-    """Tell whether the lengths along a graph of fewer neighbours are to be preferred.
+    """Tell whether the lengths along a graph of fewer neighbours, ``one``, are to be preferred.
 
     Edges that jump, or are missing, lead to a picture in which points are next to each other that
-    are not alike. So the better graph is the one whose picture tells more of the data: from the
-    nearest in the picture, what a point itself is like. With few points it is the one of fewer
-    neighbours without a look: of a loop of 72 views, ten neighbours would span a seventh. It must
-    not fall into more pieces.
-
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    one, other : Graph
-        Two graphs on them.
-    dim : int
-        The number of dimensions of the pictures.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    are not alike. So the better graph is the one whose picture, of ``dim`` dimensions, tells more
+    of the data: from the nearest in the picture, what a point itself is like. With few points it
+    is the one of fewer neighbours without a look: of a loop of 72 views, ten neighbours would span
+    a seventh. It must not fall into more pieces.
     """
     if one.component_labels.max() > other.component_labels.max():
         return False
@@ -68,14 +57,13 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     shown = sample(points, _SHOWN)
     landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))
-    ends = graph.indptr, graph.indices, graph.lengths
     places = np.zeros(graph.n_edges, dtype=np.uint16)  # nobody asks for the paths
     per_width = 1 / max(float(np.median(graph.lengths)), np.finfo(float).tiny)
 
     def measure(block: slice) -> None:
         *queue, labels, parents, _, _, visits, _, _ = new_batch(graph.n_points, 0, 0)
         sources = np.resize(shown[landmarks[block]], LANES)
-        shortest_paths(*ends, places, sources, per_width, *queue, labels, parents, visits)
+        shortest_paths(*graph.arrays, places, sources, per_width, *queue, labels, parents, visits)
         lengths[block] = labels[shown, : block.stop - block.start].T
 
     run_blocks(measure, cut(len(landmarks), LANES), Run(n_jobs))

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,14 +18,7 @@ from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.geometry.order import sample
 from ptunfold.threads import Run
-from ptunfold.types import (
-    Connection,
-    Embedding,
-    FloatArray,
-    Geometry,
-    IntArray,
-    LandmarkPlan,
-)
+from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, LandmarkPlan
 
 
 def embed_component(
@@ -37,141 +31,86 @@ def embed_component(
     *,
     mds: str,
 ) -> tuple[Embedding, IntArray]:
-    """Embed one component, by all distances or by its share of the landmarks.
+    """Embed one component, by all distances or by its share of the landmarks for all points.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        All components.
-    nodes : (n_nodes,) int
-        All nodes of the component.
-    n_components : int
-        The number of output coordinates.
-    plan : LandmarkPlan, optional
-        Landmarks for all points.
-    engine : Engine
-        Where the work is done.
-    run : Run
-        Threads and progress bars.
-    mds : {"auto", "classical", "stress"}
-        How distances become coordinates; "auto" relaxes what classical scaling folds.
-
-    Returns
-    -------
-    embedding : Embedding
-        Of ``nodes``.
-    landmarks : (n_landmarks,) int
-        The nodes that were landmarks.
+    With ``mds="auto"`` what classical scaling folds is relaxed. Returns the embedding of ``nodes``
+    and those of them that were landmarks.
     """
+    scaling = _Scaling(n_components, engine, run, mds, geometry.points.dtype)
     share = landmarks_for(nodes, geometry, plan, n_components)
-    how = (n_components, engine, run, mds, geometry.points.dtype)
     if share is None:
-        return embed_by_all_distances(geometry.chart, nodes, *how), nodes[:0]
-    return embed_by_landmarks(geometry.chart, nodes, share, *how)
+        return scaling.by_all_distances(geometry.chart, nodes), nodes[:0]
+    return scaling.by_landmarks(geometry.chart, nodes, share)
 
 
-def embed_by_all_distances(
-    connection: Connection,
-    nodes: IntArray,
-    n_components: int,
-    engine: Engine,
-    run: Run,
-    mds: str,
-    dtype: DTypeLike,
-) -> Embedding:
-    """Embed one component: all squared distances, then classical scaling or stress.
+@dataclass(frozen=True)
+class _Scaling:
+    """How a component is embedded, wherever that is."""
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps of the whole graph.
-    nodes, n_components, engine, run, mds
-        As in `embed_component`.
-    dtype : dtype
-        Of distances and coordinates.
-    """
-    if mds == "stress" and len(nodes) > n_components + 1:
-        one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
-        return scale_one_way(one_way, n_components, run)
-    arrangement = engine.arrange(connection, nodes)
-    order = np.argsort(arrangement.position, kind="stable")
-    coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
-    eigenvalues = np.zeros(n_components)
-    # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
-    n_filled = min(n_components, arrangement.connection.graph.n_points - 1)
-    if n_filled:
-        squares = engine.squares(arrangement.connection, arrangement.position[order], dtype, run)
-        embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
-        coordinates[order, :n_filled] = embedding.coordinates
-        eigenvalues[:n_filled] = embedding.eigenvalues
-        del squares  # they are larger than all that follows
-    if mds == "auto" and n_filled == n_components:
-        coordinates = _relaxed(_part(connection, nodes), coordinates, engine, run)
-    return Embedding(coordinates, eigenvalues)
+    n_components: int
+    engine: Engine
+    run: Run
+    mds: str
+    dtype: DTypeLike
 
+    def by_all_distances(self, connection: Connection, nodes: IntArray) -> Embedding:
+        """Embed one component: all squared distances, then classical scaling or stress."""
+        n_components, run, dtype = self.n_components, self.run, self.dtype
+        if self.mds == "stress" and len(nodes) > n_components + 1:
+            one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
+            return scale_one_way(one_way, n_components, run)
+        arranged = self.engine.arrange(connection, nodes)
+        order = np.argsort(arranged.position, kind="stable")
+        coordinates = np.zeros((len(nodes), n_components), dtype=dtype)
+        eigenvalues = np.zeros(n_components)
+        # m distinct points fill at most m - 1 dimensions; the other coordinates stay 0.
+        n_filled = min(n_components, arranged.connection.graph.n_points - 1)
+        if n_filled:
+            position = arranged.position[order]
+            squares = self.engine.squares(arranged.connection, position, dtype, run)
+            embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
+            coordinates[order, :n_filled] = embedding.coordinates
+            eigenvalues[:n_filled] = embedding.eigenvalues
+            del squares  # they are larger than all that follows
+        if self.mds == "auto" and n_filled == n_components:
+            coordinates = self._relaxed(restrict(connection, nodes), coordinates)
+        return Embedding(coordinates, eigenvalues)
 
-def _part(connection: Connection, nodes: IntArray) -> Connection:
-    """Take a component out of a connection, or the connection itself if it has no other."""
-    is_whole = len(nodes) == connection.graph.n_points
-    return connection if is_whole else restrict(connection, nodes)
+    def _relaxed(self, connection: Connection, coordinates: FloatArray) -> FloatArray:
+        """Relax a picture if distances from some points say that it is strained."""
+        assert connection.points is not None
+        looked_at = sample(connection.points, N_LOOKED_AT)
+        # Few rows, which are made here: an engine may be at its end by now.
+        rows = landmark_distances(connection, looked_at, coordinates.dtype, self.run)
+        if not is_strained(rows, looked_at, coordinates):
+            return coordinates
+        anchors, rows_of = sample(connection.points, N_ANCHORS), self.engine.rows(connection)
+        rows = landmark_distances(connection, anchors, coordinates.dtype, self.run, rows_of=rows_of)
+        return relax(rows, anchors, coordinates, n_jobs=self.run.n_jobs)
 
+    def by_landmarks(
+        self, connection: Connection, nodes: IntArray, plan: LandmarkPlan
+    ) -> tuple[Embedding, IntArray]:
+        """Embed one component by the distances from landmarks, which are returned too.
 
-def _relaxed(
-    connection: Connection, coordinates: FloatArray, engine: Engine, run: Run
-) -> FloatArray:
-    """Relax a picture if distances from some points say that it is strained."""
-    assert connection.points is not None
-    looked_at = sample(connection.points, N_LOOKED_AT)
-    # Few rows, which are made here: an engine may be at its end by now.
-    rows = landmark_distances(connection, looked_at, coordinates.dtype, run)
-    if not is_strained(rows, looked_at, coordinates):
-        return coordinates
-    anchors = sample(connection.points, N_ANCHORS)
-    rows = landmark_distances(
-        connection, anchors, coordinates.dtype, run, rows_of=engine.rows(connection)
-    )
-    return relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
-
-
-def embed_by_landmarks(
-    connection: Connection,
-    nodes: IntArray,
-    plan: LandmarkPlan,
-    n_components: int,
-    engine: Engine,
-    run: Run,
-    mds: str,
-    dtype: DTypeLike,
-) -> tuple[Embedding, IntArray]:
-    """Embed one component by the distances from landmarks, which are returned too.
-
-    Parameters
-    ----------
-    connection, nodes, n_components, engine, run, mds, dtype
-        As in `embed_by_all_distances`.
-    plan : LandmarkPlan
-        Which landmarks; places in ``nodes`` where they are chosen.
-    """
-    part = _part(connection, nodes)
-    rows_of = engine.rows(part)
-    if plan.chosen is None and plan.how == "maxmin":
-        landmarks, rows = farthest_landmarks(part, plan.count, dtype, run, rows_of=rows_of)
-        if len(landmarks) <= n_components:  # there are no more places than that
-            embedding = embed_by_all_distances(
-                connection, nodes, n_components, engine, run, mds, dtype
-            )
-            return embedding, nodes[:0]
-    else:
-        chosen = plan.chosen
-        if chosen is None:
-            chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
-        landmarks = chosen
-        rows = landmark_distances(part, landmarks, dtype, run, rows_of=rows_of)
-    embedding = landmark_mds(rows, landmarks, n_components)
-    if mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
-        coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=run.n_jobs)
-        embedding = replace(embedding, coordinates=coordinates)
-    return embedding, nodes[landmarks]
+        Where they are chosen, ``plan`` has their places in ``nodes``.
+        """
+        part = restrict(connection, nodes)
+        how, rows_of = (self.dtype, self.run), self.engine.rows(part)
+        if plan.chosen is None and plan.how == "maxmin":
+            landmarks, rows = farthest_landmarks(part, plan.count, *how, rows_of=rows_of)
+            if len(landmarks) <= self.n_components:  # there are no more places than that
+                return self.by_all_distances(connection, nodes), nodes[:0]
+        else:
+            chosen = plan.chosen
+            if chosen is None:
+                chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
+            landmarks, rows = chosen, landmark_distances(part, chosen, *how, rows_of=rows_of)
+        embedding = landmark_mds(rows, landmarks, self.n_components)
+        if self.mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
+            coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=self.run.n_jobs)
+            embedding = replace(embedding, coordinates=coordinates)
+        return embedding, nodes[landmarks]
 
 
 def landmarks_for(
@@ -197,3 +136,18 @@ def landmarks_for(
     if len(nodes) == n_embedded:
         count = plan.count
     return None if count >= len(nodes) else replace(plan, count=count)
+
+
+def side_by_side(pieces: Sequence[FloatArray], gap: float = 0.1) -> list[FloatArray]:
+    """Move centred pieces (n_i, n_components) apart along the first axis so that none overlap.
+
+    Between two of them ``gap`` times the widest is left; the first one is not moved.
+    """
+    space = gap * max(np.ptp(piece, axis=0).max() for piece in pieces) or 1.0
+    moved = [pieces[0]]
+    for piece in pieces[1:]:
+        left = moved[-1][:, 0].max() + space
+        shift = np.zeros(piece.shape[1], dtype=piece.dtype)
+        shift[0] = left - piece[:, 0].min()
+        moved.append(piece + shift)
+    return moved

@@ -17,19 +17,11 @@ _RIDGE = 0.1
 
 
 class LocalRegression:
-    """Fit a plane to the values at the nearest points, near ones counting more.
+    """Fit a plane to the values (n_points, n_values) at the nearest points, near ones above all.
 
     With many neighbours noise is averaged out. Where they do not spread far enough in a direction
-    to tell how values change along it, their weighted mean takes the place of the plane.
-
-    Parameters
-    ----------
-    coordinates : (n_points, n_components) float64
-        Places in the embedding.
-    values : (n_points, n_values)
-        What is known there.
-    labels : (n_points,) int
-        Components that are embedded side by side; only points of one are taken together.
+    to tell how values change along it, their weighted mean takes the place of the plane. Only
+    points with the same label, of one component, are taken together.
     """
 
     def __init__(self, coordinates: FloatArray, values: FloatArray, labels: IntArray) -> None:
@@ -46,16 +38,7 @@ class LocalRegression:
     ) -> FloatArray:
         """Tell the values at places (n_queries, n_components): (n_queries, n_values).
 
-        Parameters
-        ----------
-        queries : (n_queries, n_components) float64
-            The places.
-        n_neighbors : int
-            How many points take part, fewer than there are.
-        left_out : (n_queries,) int, optional
-            One point for each place that must not.
-        n_jobs : int, optional
-            Number of threads, as in :class:`ptunfold.PTU`.
+        One point for each place may be left out.
         """
         n_asked = n_neighbors + (left_out is not None)
         distances, found = query_tree(self.tree, queries, n_asked, n_jobs)

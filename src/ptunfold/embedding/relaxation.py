@@ -23,17 +23,7 @@ _COLUMNS = 1 << 12
 
 
 def is_strained(rows: FloatArray, sources: IntArray, coordinates: FloatArray) -> bool:
-    """Tell whether distances in a picture are far from what they should be.
-
-    Parameters
-    ----------
-    rows : (n_sources, n_points)
-        Distances from some points to all.
-    sources : (n_sources,) int
-        Those points.
-    coordinates : (n_points, n_components)
-        The picture.
-    """
+    """Tell whether distances in a picture are far from ``rows``, those from some points to all."""
     some = slice(None, None, -(-len(sources) // N_LOOKED_AT))
     shown = slice(None, None, -(-len(coordinates) // _MOST_LOOKED_AT))
     exact = rows[some, shown].astype(np.float64)
@@ -52,23 +42,8 @@ def relax(
     the way to the least stress, pictures of data with a known truth are the truest. Where data are
     closed, their longest distances are too short for any flat space; what the picture has more, in
     the mean of squares, is added to all distances, so that loops stay round. Anchors are moved
-    first, among themselves; the others follow, each by its distances from the anchors.
-
-    Parameters
-    ----------
-    rows : (n_anchors, n_points)
-        Distances from the anchors to all points.
-    anchors : (n_anchors,) int
-        Those points.
-    coordinates : (n_points, n_components)
-        The picture to start from.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
-    Returns
-    -------
-    relaxed : (n_points, n_components)
-        Centred, along its principal axes, in the dtype of ``coordinates``.
+    first, among themselves; the others follow, each by its distances from the anchors, ``rows``
+    (n_anchors, n_points). The result is centred, along its principal axes.
 
     Examples
     --------

@@ -15,7 +15,6 @@ from ptunfold.embedding.classical import as_distances, classical_mds
 from ptunfold.progress import stage
 from ptunfold.threads import Run
 from ptunfold.types import Embedding, FloatArray
-from ptunfold.validation import check_n_components
 
 _MOST_ROUNDS = 500
 _SETTLED = 1e-6  # of the size of the embedding, for a round
@@ -74,7 +73,10 @@ def stress_mds(
     distances = as_distances(distances, n_components)
     exact = 0.5 * (distances + distances.T).astype(np.float64)
     solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
-    places = _start(exact, n_components, n_jobs)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        # Dimensions that classical scaling does not see start a little off zero.
+        places = off_zero(classical_mds(exact, n_components, n_jobs=n_jobs).coordinates)
     with stage("embedding", None, "passes", verbose) as bar:
         places = majorize(exact, places, weights, solve, bar.update)
     left, values, _ = np.linalg.svd(places - places.mean(axis=0), full_matrices=False)
@@ -93,20 +95,9 @@ def majorize(
 ) -> FloatArray:
     """Move points until they rest where the stress is least.
 
-    Parameters
-    ----------
-    exact : (n_points, n_points)
-        What the distances should be, symmetric.
-    places : (n_points, n_components)
-        Where to start.
-    weights : (n_points, n_points), optional
-        How much each distance counts.
-    solve : callable, optional
-        Turns pulls into places; belongs to ``weights``.
-    tell : callable
-        Told of every round.
-    settled : float
-        What counts as rest: the way of a round, as part of the size of the picture.
+    ``exact`` is symmetric; ``solve`` turns pulls into places, and belongs to ``weights``; ``tell``
+    is told of every round. A round counts as rest if it leads no farther than ``settled`` times the
+    size of the picture.
     """
     solve = _mean_pull if solve is None else solve
     size, ahead, speed = np.linalg.norm(places), places, 1.0
@@ -128,16 +119,9 @@ def majorize(
         ahead = moved + (speed - 1) / faster * (moved - places)
         places, speed = moved, faster
     warn(
-        f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds",
+        f"the embedding still moved by {change / size:.1e} of its size after {_MOST_ROUNDS} rounds"
     )
     return places
-
-
-def _start(exact: FloatArray, n_components: int, n_jobs: int | None) -> FloatArray:
-    """Start from classical scaling; dimensions that it does not see start a little off zero."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        return off_zero(classical_mds(exact, n_components, n_jobs=n_jobs).coordinates)
 
 
 def off_zero(places: FloatArray) -> FloatArray:
@@ -175,20 +159,10 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
 
 
 def scale_one_way(one_way: FloatArray, n_components: int, run: Run) -> Embedding:
-    """Embed by distances of which each stands for one direction.
+    """Embed by distances (n_points, n_points) of which each stands for one direction.
 
     They count the less the more the two directions disagree.
-
-    Parameters
-    ----------
-    one_way : (n_points, n_points)
-        The estimates from each point to each.
-    n_components : int
-        The number of coordinates.
-    run : Run
-        Threads and progress bars.
     """
-    check_n_components(n_components, len(one_way))
     weights = _trust_in(one_way)
     return stress_mds(
         one_way, n_components, weights=weights, n_jobs=run.n_jobs, verbose=run.verbose

@@ -25,21 +25,21 @@ class ArrayFile:
         """Read an array of ``shape`` from the number ``start`` on."""
         found = np.empty(shape, dtype=self.dtype)
         room = found.reshape(-1).view(np.uint8).data
-        place = self.offset + start * self.dtype.itemsize
+        position = self.offset + start * self.dtype.itemsize
         while len(room):
-            n_bytes = os.preadv(self._file, [room], place)
+            n_bytes = os.preadv(self._file, [room], position)
             if not n_bytes:
                 raise OSError("a file of the store ends too early; remove it and start again")
-            room, place = room[n_bytes:], place + n_bytes
+            room, position = room[n_bytes:], position + n_bytes
         return found
 
     def write(self, start: int, values: FloatArray) -> None:
         """Write numbers from the number ``start`` on."""
         left = values.reshape(-1).view(np.uint8).data
-        place = self.offset + start * self.dtype.itemsize
+        position = self.offset + start * self.dtype.itemsize
         while len(left):
-            n_bytes = os.pwrite(self._file, left, place)
-            left, place = left[n_bytes:], place + n_bytes
+            n_bytes = os.pwrite(self._file, left, position)
+            left, position = left[n_bytes:], position + n_bytes
 
     def close(self) -> None:
         """Let the file go."""

@@ -7,9 +7,8 @@ from typing import Any, Self
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import Arrangement, arrange
-from ptunfold.geodesics.blocks import Blocks
 from ptunfold.geodesics.distances import OneWayRows, fold_directions
-from ptunfold.geodesics.rows import MeanRows, Rows
+from ptunfold.geodesics.rows import Blocks, MeanRows, Rows
 from ptunfold.geodesics.squares import Squares
 from ptunfold.needs import Needs
 from ptunfold.threads import Run
@@ -46,12 +45,7 @@ class Engine:
     def blocks(self, connection: Connection, position: IntArray) -> Blocks:
         """Prepare one-way distances in an arranged component, block by block.
 
-        Parameters
-        ----------
-        connection : Connection
-            As `arrange` lays it out.
-        position : (n_rows,) int
-            The node that each row and column stands for, ascending.
+        ``position`` (n_rows,) is the node that each row and column stands for, ascending.
         """
         return OneWayRows(connection, position)
 

@@ -27,13 +27,7 @@ _ATTEMPTS = 4
 
 
 class ClusterEngine(Engine):
-    """The workers of the Dask client that is there, or of one that is made for the fit.
-
-    Parameters
-    ----------
-    n_jobs : int, optional
-        The number of workers of a cluster that is made here; one for every core by default.
-    """
+    """The workers of the Dask client that is there, or ``n_jobs`` workers made for the fit."""
 
     name = "dask"
 
@@ -96,22 +90,14 @@ class ClusterEngine(Engine):
 
 
 class Sent:
-    """Something that all workers have, and the tasks that use it.
-
-    Parameters
-    ----------
-    client : distributed.Client
-        The way to the workers.
-    what : object
-        What is sent.
-    """
+    """Something that all workers have, and the tasks that use it."""
 
     def __init__(self, client: Any, what: Any) -> None:
         from distributed import KilledWorker
 
         self.client, self._what = client, what
         self._killed, self._lock = KilledWorker, Lock()
-        self._there = client.scatter(what, broadcast=True, hash=False)
+        self._held = client.scatter(what, broadcast=True, hash=False)
 
     @property
     def n_in_flight(self) -> int:
@@ -123,17 +109,17 @@ class Sent:
         """Have ``work`` done with what was sent, and wait for the result."""
         trouble: BaseException | None = None
         for _ in range(_ATTEMPTS):
-            there = self._there
-            future = self.client.submit(work, there, *arguments, pure=False)
+            sent = self._held
+            future = self.client.submit(work, sent, *arguments, pure=False)
             try:
                 found: FloatArray = future.result()
                 return found
             except (CancelledError, TimeoutError) as error:
                 trouble = error.with_traceback(None)  # it would keep all that is at hand
                 with self._lock:  # what was sent has gone, with the only worker that had it
-                    if self._there is there:
-                        there.release()
-                        self._there = self.client.scatter(self._what, broadcast=True, hash=False)
+                    if self._held is sent:
+                        sent.release()
+                        self._held = self.client.scatter(self._what, broadcast=True, hash=False)
             except self._killed as error:
                 trouble = error.with_traceback(None)
                 break
@@ -149,19 +135,11 @@ class Sent:
 
     def release(self) -> None:
         """Let the workers forget it."""
-        self._there.release()
+        self._held.release()
 
 
 class ClusterBlocks:
-    """One-way distances, block by block, as `OneWayRows` makes them, by workers.
-
-    Parameters
-    ----------
-    connection, position
-        As in `OneWayRows`.
-    send : callable
-        Brings an object to all workers.
-    """
+    """One-way distances, block by block, as `OneWayRows` makes them, by workers."""
 
     def __init__(
         self, connection: Connection, position: IntArray, send: Callable[[Any], Sent]
@@ -182,15 +160,7 @@ class ClusterBlocks:
 
 
 class ClusterRows:
-    """Distances from single sources, the mean of both directions, by workers.
-
-    Parameters
-    ----------
-    connection : Connection
-        Connected.
-    send : callable
-        Brings an object to all workers.
-    """
+    """Distances from single sources, the mean of both directions, by workers."""
 
     def __init__(self, connection: Connection, send: Callable[[Any], Sent]) -> None:
         self._sent = send(connection)
@@ -201,14 +171,8 @@ class ClusterRows:
         def handle(block: slice) -> None:
             rows[block] = self._sent.compute(_mean, sources[block], rows.dtype.str)
 
-        run_blocks(
-            handle,
-            cut(len(sources), 1),
-            run,
-            "distances",
-            "sources",
-            n_threads=self._sent.n_in_flight,
-        )
+        blocks, n_threads = cut(len(sources), 1), self._sent.n_in_flight
+        run_blocks(handle, blocks, run, "distances", "sources", n_threads=n_threads)
 
 
 def _one_way(rows_of: OneWayRows, block: slice, dtype: str) -> FloatArray:

@@ -11,12 +11,7 @@ from numpy.typing import DTypeLike
 
 from ptunfold.engines.base import Engine
 from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
-from ptunfold.geodesics.arrangement import (
-    Arrangement,
-    merge_copies,
-    order_by_beacons,
-    restrict,
-)
+from ptunfold.geodesics.arrangement import Arrangement, merge_copies, order_by_beacons, restrict
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, fold_directions, owners_of
 from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.geodesics.squares import Squares
@@ -57,8 +52,7 @@ class CudaEngine(Engine):
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
         """Take a component out of a connection; its order does not matter on the device."""
-        is_whole = len(nodes) == connection.graph.n_points
-        return Arrangement(*merge_copies(connection if is_whole else restrict(connection, nodes)))
+        return Arrangement(*merge_copies(restrict(connection, nodes)))
 
     def squares(
         self, connection: Connection, position: IntArray, dtype: DTypeLike, run: Run
@@ -70,11 +64,11 @@ class CudaEngine(Engine):
         needed = 4 * n_rows**2 * (1 if n_rows == connection.graph.n_points else 2)
         if needed + paths.bytes_of_space(LANES, is_both=False) > paths.free_bytes():
             spilled = SpilledRows(paths, position)
-            there = bytes_of_all_distances(n_rows, 4)
-            if there > free_bytes():
+            in_memory = bytes_of_all_distances(n_rows, 4)
+            if in_memory > free_bytes():
                 raise NoRoomError(
                     f"the distances between all {n_rows} points need {in_words(needed)} of the "
-                    f"GPU, or {in_words(there)} of memory; pass landmarks, or a store"
+                    f"GPU, or {in_words(in_memory)} of memory; pass landmarks, or a store"
                 )
             return fold_directions(spilled, np.float32, run)
         return device_squares(paths, position, verbose=run.verbose)
@@ -101,12 +95,7 @@ class CudaEngine(Engine):
 class DevicePaths:
     """A connection on the device, and the kernels that unfold its shortest paths.
 
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    connection : Connection
-        Connected, with edges longer than rounding.
+    It is connected, and its edges are longer than rounding.
     """
 
     def __init__(self, cupy: Any, connection: Connection) -> None:
@@ -230,13 +219,7 @@ class DevicePaths:
 
 
 class DeviceSquares:
-    """Squared distances on the device.
-
-    Parameters
-    ----------
-    matrix : (n_points, n_points) float32
-        On the device.
-    """
+    """Squared distances (n_points, n_points) float32 on the device."""
 
     def __init__(self, cupy: Any, matrix: Any) -> None:
         self.cupy, self.matrix = cupy, matrix
@@ -272,10 +255,10 @@ def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> 
     order = cupy.asarray(paths.neighborly_order(), dtype=np.int32)
     paths.measure(order, matrix, targets=order, verbose=verbose)
     if len(position) > n_points:  # copies have rows of their own
-        place = cupy.asarray(position)
+        nodes = cupy.asarray(position)
         whole = cupy.empty((len(position), len(position)), dtype=np.float32)
         for rows in cut(len(position), _ROWS_TOGETHER):
-            whole[rows] = matrix[place[rows]][:, place]
+            whole[rows] = matrix[nodes[rows]][:, nodes]
         matrix = whole
     side = -(-len(matrix) // 32)
     kernel = _kernel("squares.cu", "square_means")
@@ -284,15 +267,7 @@ def device_squares(paths: DevicePaths, position: IntArray, *, verbose: bool) -> 
 
 
 class SpilledRows:
-    """Rows that are computed on the device and kept elsewhere: `Blocks` by a device.
-
-    Parameters
-    ----------
-    paths : DevicePaths
-        The connection.
-    position : (n_rows,) int
-        The node that each row and column of the caller's matrix stands for.
-    """
+    """Rows that are computed on the device and kept elsewhere: `Blocks` by a device."""
 
     def __init__(self, paths: DevicePaths, position: IntArray) -> None:
         self.paths, self.position = paths, position
@@ -308,42 +283,34 @@ class SpilledRows:
     def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
         """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
         cupy = self.paths.cupy
-        there = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
-        self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), there)
-        found = cupy.asnumpy(there)
+        on_device = cupy.empty((block.stop - block.start, self.paths.n_points), dtype=np.float32)
+        self.paths.measure(cupy.arange(block.start, block.stop, dtype=np.int32), on_device)
+        found = cupy.asnumpy(on_device)
         for node in range(block.start, block.stop):
             owners = self.owners[self.owned[node] : self.owned[node + 1]]
             rows[owners - first_row] = found[node - block.start, self.position]
 
 
 class DeviceRows:
-    """Distances from single sources, the mean of both directions, by a device.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    connection : Connection
-        Connected.
-    """
+    """Distances from single sources, the mean of both directions, by a device."""
 
     def __init__(self, cupy: Any, connection: Connection) -> None:
         merged, copy_of = merge_copies(connection)
         self.paths = DevicePaths(cupy, merged)
         self.copy_of = copy_of
-        self.place = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
+        self.columns = cupy.asarray(copy_of) if merged.graph.n_points < len(copy_of) else None
 
     def fill(self, sources: IntArray, rows: FloatArray, run: Run) -> None:
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""
         cupy, n_nodes = self.paths.cupy, self.paths.n_points
-        n_bytes = 4 * (n_nodes + len(self.copy_of) * (self.place is not None))
+        n_bytes = 4 * (n_nodes + len(self.copy_of) * (self.columns is not None))
         # As many as there is room for, beside the workspace of the search for paths.
         together = max(int(self.paths.free_bytes() * _FOR_ROWS) // n_bytes, 1)
         for block in cut(len(sources), together):
             nodes = cupy.asarray(self.copy_of[sources[block]], dtype=np.int32)
             found = cupy.empty((len(nodes), n_nodes), dtype=np.float32)
             self.paths.measure(nodes, found, lanes=1, is_both=True, verbose=run.verbose)
-            rows[block] = cupy.asnumpy(found if self.place is None else found[:, self.place])
+            rows[block] = cupy.asnumpy(found if self.columns is None else found[:, self.columns])
 
 
 def _check_neighbors(graph: Graph) -> None:

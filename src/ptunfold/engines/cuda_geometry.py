@@ -18,15 +18,7 @@ _LEAST_WIDTH = 1e-2  # of the length of a neighbourhood, where squares keep enou
 
 
 class DeviceGeometry:
-    """Neighbourhoods and edges of points that are on the device.
-
-    Parameters
-    ----------
-    cupy : module
-        CuPy.
-    points : (n_points, n_features)
-        The points.
-    """
+    """Neighbourhoods and edges of points that are on the device."""
 
     most_values = 1 << 23
     edges_together = 1 << 20
@@ -38,21 +30,16 @@ class DeviceGeometry:
         self._vectors: tuple[FloatArray, Any] | None = None
 
     def fit_neighborhoods(
-        self,
-        points: FloatArray,
-        members: IntArray,
-        counts: IntArray,
-        dim: int,
-        tangent: str,
+        self, points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
     ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
         """Find the tangent planes of neighbourhoods, as `ptunfold.geometry.frames` does."""
-        there = self.cupy.asarray(counts)
-        offsets, rounding = self._offsets(members, there)
-        bases, values, residual = self._principal(offsets, there, dim)
+        n_neighbors = self.cupy.asarray(counts)
+        offsets, rounding = self._offsets(members, n_neighbors)
+        bases, values, residual = self._principal(offsets, n_neighbors, dim)
         lift = None
         if tangent in SURFACES:
             bases, residual, lift = fit_quadratic(
-                offsets, there, bases, is_robust=tangent == "robust"
+                offsets, n_neighbors, bases, is_robust=tangent == "robust"
             )
         found = (bases, values, residual, rounding)
         bases, values, residual, rounding = (self.here(array) for array in found)
@@ -91,12 +78,12 @@ class DeviceGeometry:
         # The few that are far longer than wide are done with care, by threads.
         narrow = np.flatnonzero(self.here(values[:, -1] < _LEAST_WIDTH * values[:, 0]))
         if len(narrow):
-            there = self.cupy.asarray(narrow)
+            nodes = self.cupy.asarray(narrow)
             some = principal_directions(
-                self.here(offsets[there]), self.cupy.asnumpy(counts[there]), dim
+                self.here(offsets[nodes]), self.cupy.asnumpy(counts[nodes]), dim
             )
             bases = bases.copy()
-            bases[there], values[there], residual[there] = map(self.cupy.asarray, some)
+            bases[nodes], values[nodes], residual[nodes] = map(self.cupy.asarray, some)
         return bases, values, residual
 
     def edges_in_frames(
@@ -109,21 +96,21 @@ class DeviceGeometry:
         at_tail, at_head = self._vectors[1][tails], self._vectors[1][heads]
         offsets = self.points[heads].astype(np.float64) - self.points[tails].astype(np.float64)
         overlaps = at_tail.transpose(0, 2, 1) @ at_head
-        there = (at_tail.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
-        here = -(at_head.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
-        return overlaps, there, here, np.sqrt(np.square(offsets).sum(axis=1))
+        from_tail = (at_tail.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
+        from_head = -(at_head.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
+        return overlaps, from_tail, from_head, np.sqrt(np.square(offsets).sum(axis=1))
 
-    def favor(self, there: Any, here: Any, overlaps: Any) -> Any:
+    def favor(self, from_tail: Any, from_head: Any, overlaps: Any) -> Any:
         """Let the direction of an edge count, which is carried along to itself."""
         first, second = (
             steps / np.maximum(np.sqrt(np.square(steps).sum(axis=1)), 1e-300)[:, None]
-            for steps in (there, -here)
+            for steps in (from_tail, -from_head)
         )
         return overlaps + EDGE_WEIGHT * first[:, :, None] * second[:, None, :]
 
-    def bend(self, there: Any, here: Any, overlaps: Any, turns: Any) -> tuple[Any, Any]:
+    def bend(self, from_tail: Any, from_head: Any, overlaps: Any, turns: Any) -> tuple[Any, Any]:
         """Find the arcs that belong to edges, and the means of their shadows, as `bend_edges`."""
-        mean = 0.5 * (there - (turns @ here[:, :, None])[:, :, 0])
+        mean = 0.5 * (from_tail - (turns @ from_head[:, :, None])[:, :, 0])
         half = overlaps @ turns.transpose(0, 2, 1)
         identity = self.cupy.asarray(np.eye(mean.shape[1]))
         bent = identity - 0.5 * (half + half.transpose(0, 2, 1))

@@ -7,9 +7,8 @@ import json
 import os
 import shutil
 import zlib
-from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any, Self, overload
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import DTypeLike
@@ -17,10 +16,8 @@ from numpy.typing import DTypeLike
 from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
 from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
-from ptunfold.geodesics.bands import BAND
-from ptunfold.geodesics.blocks import Blocks
-from ptunfold.geodesics.rows import Rows, chords_of, kept_of
-from ptunfold.geodesics.squares import BandSquares, Squares, plan_bands
+from ptunfold.geodesics.rows import Blocks, Rows, chords_of, kept_of
+from ptunfold.geodesics.squares import BAND, BandSquares, Squares, plan_bands
 from ptunfold.io.files import whole_file
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
@@ -33,17 +30,7 @@ _COLUMNS = 1 << 30  # bytes
 
 
 class StoreEngine(Engine):
-    """Another engine, and a folder that all distances are kept in.
-
-    Parameters
-    ----------
-    engine : Engine
-        What computes them.
-    folder : str or path
-        Where they are kept; each component has a folder of its own in it.
-    resume : bool
-        Go on with what is there.
-    """
+    """Another engine, and a folder that distances are kept in, those of a component in its own."""
 
     is_stored = True
 
@@ -90,7 +77,7 @@ class StoreEngine(Engine):
         self._stores.append(store)
         store.fill(rows_of, run)
         store.fold(run)
-        return BandSquares(StoredBands(store))
+        return StoredSquares(store)
 
     def bytes_of_all(self, needs: Needs) -> float:
         """Tell how much memory a fit by all distances needs here."""
@@ -108,22 +95,8 @@ class Store:
 
     A block of rows is written first and marked afterwards, with its checksum; what is not marked,
     or does not fit its mark, is computed again. The same holds for bands. Files are read and
-    written piece by piece and never mapped, so that memory stays bounded.
-
-    Parameters
-    ----------
-    folder : path
-        Made if it is not there.
-    n_rows : int
-        The number of rows and columns.
-    dtype : numpy.dtype
-        Of the distances.
-    bounds : list of int
-        Block b has the rows ``bounds[b]:bounds[b + 1]``.
-    fingerprint : str
-        What the distances are made from.
-    resume : bool
-        Go on with what is there.
+    written piece by piece and never mapped, so that memory stays bounded. Block b has the rows
+    ``bounds[b]:bounds[b + 1]``; the fingerprint names what the distances are made from.
     """
 
     _title = -1  # a lock for as long as it is open
@@ -234,8 +207,8 @@ class Store:
         for name, count in wanted.items():
             file = self.folder / name
             # Files are sparse: only what was written takes room.
-            there = file.stat().st_blocks * 512 if file.exists() else 0
-            needed += max(count * self.dtype.itemsize - there, 0)
+            written = file.stat().st_blocks * 512 if file.exists() else 0
+            needed += max(count * self.dtype.itemsize - written, 0)
         free = shutil.disk_usage(self.folder).free
         is_full = (self.folder / "bands.npy").exists() and not (self.folder / "rows.npy").exists()
         if needed > free and not is_full:
@@ -264,14 +237,8 @@ class Store:
                 rows_file.write(first * self.n_rows, rows)
                 self.rows_done[index] = zlib.crc32(rows.data)
 
-        run_blocks(
-            handle,
-            cut(len(self.bounds) - 1, 1),
-            run,
-            "distances",
-            "blocks",
-            n_threads=rows_of.n_threads(run.n_jobs),
-        )
+        blocks, n_threads = cut(len(self.bounds) - 1, 1), rows_of.n_threads(run.n_jobs)
+        run_blocks(handle, blocks, run, "distances", "blocks", n_threads=n_threads)
         rows_file.close()
 
     def fold(self, run: Run) -> None:
@@ -324,37 +291,15 @@ class Store:
         return self.bands.read(int(self.starts[index]), shape)
 
 
-class StoredBands(Sequence[FloatArray]):
-    """The bands of a store, each read when it is asked for.
+class StoredSquares(BandSquares):
+    """The squares of a full store, each band read when it is asked for."""
 
-    Parameters
-    ----------
-    store : Store
-        Full.
-    which : sequence of int, optional
-        Which bands; all by default.
-    """
+    def __init__(self, store: Store) -> None:
+        self.store, self.dtype, self.n_points = store, store.dtype, store.n_rows
 
-    def __init__(self, store: Store, which: Sequence[int] | None = None) -> None:
-        self.store = store
-        self.which = range(len(store.tops)) if which is None else which
-
-    def __len__(self) -> int:
-        return len(self.which)
-
-    @overload
-    def __getitem__(self, index: int) -> FloatArray: ...
-
-    @overload
-    def __getitem__(self, index: slice) -> StoredBands: ...
-
-    def __getitem__(self, index: int | slice) -> FloatArray | StoredBands:
-        if isinstance(index, slice):
-            return StoredBands(self.store, self.which[index])
-        return self.store.band(self.which[index])
-
-    def __iter__(self) -> Iterator[FloatArray]:
-        return (self.store.band(index) for index in self.which)
+    def band(self, index: int) -> FloatArray:
+        """Read a band."""
+        return self.store.band(index)
 
 
 def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:
@@ -362,9 +307,7 @@ def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any
     graph = connection.graph
     total = hashlib.sha256(dtype.name.encode())
     for array in (
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
+        *graph.arrays,
         connection.rotations,
         connection.steps,
         kept_of(connection),

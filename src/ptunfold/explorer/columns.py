@@ -12,18 +12,9 @@ from ptunfold.types import FloatArray, IntArray
 
 @dataclass(frozen=True, eq=False)
 class Column:
-    """One value for each point.
+    """One value for each point: numbers, or places in a list of labels, -1 for a gap.
 
-    Attributes
-    ----------
-    name : str
-        What it is called.
-    values : (n_points,) float64 or int
-        Numbers; with labels, their places in the list, -1 for a gap.
-    labels : list of str or None
-        The words that are meant, if it holds words.
-    is_score : bool
-        Whether it was computed from the embedding.
+    Scores are what was computed from the embedding.
     """
 
     name: str
@@ -33,13 +24,7 @@ class Column:
 
 
 def as_columns(given: Any, n_points: int) -> list[Column]:
-    """Read a dict, a data frame or any other table of columns.
-
-    Raises
-    ------
-    ValueError
-        If a column has more or fewer values than there are points.
-    """
+    """Read a dict, a data frame or any other table of columns, one value a point."""
     if given is None:
         return []
     if hasattr(given, "column_names"):  # Arrow
@@ -57,13 +42,7 @@ def as_columns(given: Any, n_points: int) -> list[Column]:
 
 
 def as_column(name: str, given: Any, n_points: int) -> Column:
-    """Read one value for each point: numbers, or words in the order of their categories.
-
-    Raises
-    ------
-    ValueError
-        If there are more or fewer values than points.
-    """
+    """Read one value for each point: numbers, or words in the order of their categories."""
     try:
         shape = np.shape(given)
     except ValueError:
@@ -91,8 +70,8 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
     if categories is not None and not callable(categories):
         kept = set(labels)
         labels = [text for text in map(str, categories) if text in kept]
-    place = {label: code for code, label in enumerate(labels)}
-    codes = [-1 if text is None else place[text] for text in texts]
+    code_of = {label: code for code, label in enumerate(labels)}
+    codes = [-1 if text is None else code_of[text] for text in texts]
     return Column(name, np.array(codes, dtype=np.int32), labels)
 
 
@@ -106,13 +85,13 @@ def _is_gap(value: Any) -> bool:
 def _as_numbers(listed: list[Any]) -> FloatArray | None:
     """Read numbers among objects; None if there is anything else."""
     numbers = np.full(len(listed), np.nan)
-    for place, value in enumerate(listed):
+    for index, value in enumerate(listed):
         if value is None:
             continue
         if isinstance(value, bool | str | bytes) or not hasattr(value, "__float__"):
             return None
         try:
-            numbers[place] = float(value)
+            numbers[index] = float(value)
         except OverflowError:  # whole numbers have no end, but no digits of theirs fit on a scale
             return None
     return None if np.isnan(numbers).all() else numbers

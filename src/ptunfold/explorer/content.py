@@ -9,8 +9,8 @@ import numpy as np
 
 from ptunfold.diagnostics import point_scores
 from ptunfold.explorer.columns import Column, as_columns
-from ptunfold.explorer.images import thumbnails
 from ptunfold.explorer.page import Page, make_page
+from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.types import FloatArray, Geometry, IntArray
 from ptunfold.validation import check_flag
 
@@ -31,24 +31,9 @@ def explorer_page(
     paths: bool | None = None,
     n_jobs: int | None = None,
 ) -> Page:
-    """Make the page of a fitted model.
+    """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
-    Parameters
-    ----------
-    geometry : Geometry
-        Graph and connection, in the caller's order of points.
-    points : (n_points, n_features)
-        The data.
-    embedding : (n_points, n_components)
-        The coordinates.
-    landmarks : (n_landmarks,) int
-        The landmarks used.
-    names : list of str
-        Names of the features, as a user passes them.
-    title, columns, color, images, paths
-        As in :meth:`ptunfold.PTU.explore`.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    The other parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])
@@ -69,15 +54,15 @@ def explorer_page(
         parts = [str(label) for label in range(geometry.labels.max() + 1)]
         scores.append(Column("component", geometry.labels.astype(np.int32), parts))
     scores = [replace(score, is_score=True) for score in scores]
-    places = [f"ptu{place}" for place in range(embedding.shape[1])]
-    own = {*places, *(score.name for score in scores)}
+    coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
+    own = {*coordinates, *(score.name for score in scores)}
     names = [f"{name} (feature)" if name in own else name for name in names]
     taken = {*names, *own}
     if color is not None and color not in {*taken, *(column.name for column in given)}:
-        known = ", ".join([*(column.name for column in given), *names[:20], *places])
+        known = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
         raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
     if color is None:
-        color = given[0].name if given else places[0]
+        color = given[0].name if given else coordinates[0]
     if color in (column.name for column in given) and color in taken:
         color = f"{color} (given)"
     for index, column in enumerate(given):

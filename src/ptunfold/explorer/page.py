@@ -75,35 +75,10 @@ def make_page(
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The data. Of more than three features the first three principal components are shown.
-    embedding : (n_points, n_components)
-        The coordinates; NaN for points that are not shown.
-    title : str
-        What the page is called.
-    names : list of str
-        Names of the features.
-    columns : list of Column
-        What else there is to say about the points.
-    color : str, optional
-        The column to colour by first.
-    pictures : (n_points, height, width, channels) uint8, optional
-        Small images of the points.
-    is_pixels : bool
-        Whether the features are the pixels of the images, which need no card.
-    span : (n_points, n_span), optional
-        The points in coordinates of their span, which have the same distances.
-    connection : Connection, optional
-        For the paths; without it there are none.
-    no_paths : str
-        What the page says instead.
-
-    Returns
-    -------
-    page : Page
-        For ``save``, or to be shown in a notebook.
+    Of more than three features the first three principal components are shown. ``span`` has the
+    points in coordinates of their span, which have the same distances; features that are pixels of
+    ``pictures`` (n_points, height, width, channels) need no card; without a connection there are no
+    paths, and ``no_paths`` is said instead.
     """
     box = _Box()
     n_points, n_features = points.shape
@@ -118,8 +93,8 @@ def make_page(
     if n_features > 3:
         box.add("input", PCA(3, random_state=0).fit_transform(points), is_exact=False)
     described = []
-    for place, column in enumerate(columns):
-        name = f"column{place}"
+    for index, column in enumerate(columns):
+        name = f"column{index}"
         if column.labels is not None:
             box.store(name, column.values.astype(np.int32))
         elif column.is_score:

@@ -19,14 +19,9 @@ _N_BEACONS = 6
 
 @dataclass(frozen=True, eq=False)
 class Arrangement:
-    """A connected connection in a good order.
+    """A connected connection in a good order: neighbours at neighbouring indices, no copies.
 
-    Attributes
-    ----------
-    connection : Connection
-        One node for each distinct place, neighbours at neighbouring indices.
-    position : (n_nodes,) int64
-        The node of ``connection`` that stands for each of the caller's nodes.
+    ``position`` (n_nodes,) is the node in it that stands for each of the caller's nodes.
     """
 
     connection: Connection
@@ -34,17 +29,8 @@ class Arrangement:
 
 
 def arrange(connection: Connection, nodes: IntArray) -> Arrangement:
-    """Take a component out of a connection and lay it out for the batches.
-
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps of the whole graph.
-    nodes : (n_nodes,) int
-        All nodes of one component.
-    """
-    is_whole = np.array_equal(nodes, np.arange(connection.graph.n_points))
-    part, copy_of = merge_copies(connection if is_whole else restrict(connection, nodes))
+    """Take a component, by all of its nodes, out of a connection and lay it out for the batches."""
+    part, copy_of = merge_copies(restrict(connection, nodes))
     place = np.argsort(_neighborly_order(part.graph))
     return Arrangement(renumber(part, place), place[copy_of])
 
@@ -66,13 +52,15 @@ def merge_copies(connection: Connection) -> tuple[Connection, IntArray]:
 
 def _lengths_from(graph: Graph, source: int) -> FloatArray:
     rows = np.empty((1, graph.n_points))
-    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([source]), rows)
+    tree_lengths(*graph.arrays, np.array([source]), rows)
     return rows[0]
 
 
 def restrict(connection: Connection, nodes: IntArray) -> Connection:
-    """Keep some nodes, numbered as listed, and the edges between them."""
+    """Keep some nodes, numbered as listed, and the edges between them; perhaps all of them."""
     graph = connection.graph
+    if np.array_equal(nodes, np.arange(graph.n_points)):
+        return connection
     place = np.full(graph.n_points, -1)
     place[nodes] = np.arange(len(nodes))
     kept = (place[graph.tails] >= 0) & (place[graph.indices] >= 0)
@@ -96,17 +84,7 @@ def _neighborly_order(graph: Graph) -> IntArray:
 def order_by_beacons(lengths_from: Callable[[int], FloatArray], n_points: int) -> IntArray:
     """Order nodes by their distances to a few far-apart beacons, which are coordinates.
 
-    Parameters
-    ----------
-    lengths_from : callable
-        Measures from a node to all.
-    n_points : int
-        The number of nodes.
-
-    Returns
-    -------
-    order : (n_points,) int
-        The nodes, leaf by leaf of a k-d tree.
+    ``lengths_from`` measures from a node to all; the order is leaf by leaf of a k-d tree.
     """
     beacon = int(lengths_from(0).argmax())
     coordinates: list[FloatArray] = []

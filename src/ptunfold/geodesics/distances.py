@@ -9,10 +9,15 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.bands import new_bands, with_tops
-from ptunfold.geodesics.blocks import Blocks, plan_batches, plan_blocks
-from ptunfold.geodesics.rows import MeanRows, arrays_of, chords_of
-from ptunfold.geodesics.squares import BandSquares
+from ptunfold.geodesics.rows import (
+    Blocks,
+    MeanRows,
+    arrays_of,
+    chords_of,
+    plan_batches,
+    plan_blocks,
+)
+from ptunfold.geodesics.squares import BAND, BandSquares, new_bands
 from ptunfold.kernels.development import one_way_row
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.kernels.trees import tree_lengths
@@ -98,20 +103,9 @@ def distances_among(
     *,
     is_one_way: bool = False,
 ) -> FloatArray:
-    """Estimate all geodesic distances in a component, as a symmetric matrix.
+    """Estimate all geodesic distances among all nodes of a component, as a symmetric matrix.
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    nodes : (n_nodes,) int
-        All nodes of one component; the matrix has their order.
-    dtype : dtype
-        As in :func:`transport_distances`.
-    run : Run
-        Threads and progress bars.
-    is_one_way : bool
-        Leave the estimates of the two directions as they are; else both become their mean.
+    With ``is_one_way`` the two directions are left as they are; else both become their mean.
     """
     arrangement = arrange(connection, nodes)
     rows_of = OneWayRows(arrangement.connection, arrangement.position)
@@ -129,19 +123,7 @@ def distances_among(
 def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> BandSquares:
     """Collect rows of one-way distances into squares of the means of both directions, in memory.
 
-    Parameters
-    ----------
-    rows_of : Blocks
-        What makes the rows.
-    dtype : dtype
-        float32 or float64, where ``rows_of`` leaves a choice.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    squares : BandSquares
-        The upper half of the symmetric matrix.
+    ``dtype`` counts where ``rows_of`` leaves a choice.
     """
     dtype = np.dtype(dtype) if rows_of.dtype is None else rows_of.dtype
     n_rows = int(rows_of.owned[-1])
@@ -153,11 +135,9 @@ def fold_directions(rows_of: Blocks, dtype: DTypeLike, run: Run = Run()) -> Band
         rows = np.empty((last - first, n_rows), dtype=dtype)
         rows_of.write(block, rows, first)
         # Each entry is added to twice, once for each direction, in any order.
-        for (top, band), lock in zip(with_tops(bands), locks, strict=True):
-            if top >= last:
-                break
-            with lock:
-                add_rows(band, top, rows, first)
+        for index in range(-(-last // BAND)):
+            with locks[index]:
+                add_rows(bands[index], BAND * index, rows, first)
 
     def finish(block: slice) -> None:
         for band in bands[block]:
@@ -178,17 +158,8 @@ def owners_of(position: IntArray, n_nodes: int) -> tuple[IntArray, IntArray]:
 class OneWayRows:
     """Distances towards the nodes of an arranged component: `Blocks` by this process.
 
-    Parameters
-    ----------
-    connection : Connection
-        As `arrange` lays it out.
-    position : (n_rows,) int
-        The node that each row and column of the caller's matrix stands for.
-
-    Attributes
-    ----------
-    owners, owned : (n_rows,) and (n_nodes + 1,) int
-        The rows of node s are ``owners[owned[s]:owned[s + 1]]``.
+    ``position`` (n_rows,) is the node that each row and column of the caller's matrix stands for;
+    the rows of node s are ``owners[owned[s]:owned[s + 1]]``.
     """
 
     dtype: Any = None
@@ -230,25 +201,9 @@ class OneWayRows:
         except IndexError:
             height = self.connection.intrinsic_dim + (2 if len(self.lost) else 0)
             room = new_batch(graph.n_points, height, self.points.shape[1])
-        batch_rows(
-            graph.indptr,
-            graph.indices,
-            graph.lengths,
-            self.back,
-            self.steps,
-            self.rotations,
-            self.lost,
-            self.points,
-            block.start,
-            block.stop,
-            self.per_width,
-            self.position,
-            self.owners,
-            self.owned,
-            room,
-            rows,
-            first_row,
-        )
+        edges = (*graph.arrays, self.back, self.steps, self.rotations, self.lost, self.points)
+        some = (block.start, block.stop, self.per_width, self.position, self.owners, self.owned)
+        batch_rows(*edges, *some, room, rows, first_row)
         self._idle.append(room)
 
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
@@ -306,24 +261,14 @@ def graph_distances(
     rows = np.empty((len(sources), n_points))
 
     def measure(block: slice) -> None:
-        tree_lengths(graph.indptr, graph.indices, graph.lengths, sources[block], rows[block])
+        tree_lengths(*graph.arrays, sources[block], rows[block])
 
     run_blocks(measure, plan_blocks(len(sources), n_points), Run(n_jobs, verbose), *_BAR)
     return rows
 
 
 def symmetrize(matrix: FloatArray, *, squared: bool = False, n_jobs: int | None = None) -> None:
-    """Replace a square matrix by the mean of itself and its transpose, in place.
-
-    Parameters
-    ----------
-    matrix : (n, n)
-        Overwritten.
-    squared : bool
-        Square the means in the same pass.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    """
+    """Replace a square matrix by the mean of itself and its transpose, or its square, in place."""
 
     def handle(rows: slice) -> None:
         symmetrize_rows(matrix, rows.start, rows.stop, 2 if squared else 1)

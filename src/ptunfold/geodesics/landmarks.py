@@ -52,29 +52,12 @@ def farthest_landmarks(
     can be chosen: enough for any number of landmarks, and few enough to look at. So many points
     have been put in the order of a tree, where those next to each other are neighbours.
 
-    Parameters
-    ----------
-    connection : Connection
-        Connected.
-    n_landmarks : int
-        How many.
-    dtype : dtype
-        float32 or float64, for the distances; the arithmetic is always in float64.
-    run : Run
-        Threads and progress bars.
-    rows_of : Rows, optional
-        What makes the rows of distances; `MeanRows` by default.
-
-    Returns
-    -------
-    landmarks : (n_landmarks,) int
-        Fewer if there are fewer distinct points to choose from.
-    distances : (n_landmarks, n_points)
-        The mean of both directions.
+    The connection is connected. There are fewer landmarks if there are fewer distinct points to
+    choose from; distances (n_landmarks, n_points) are means of both directions.
     """
     graph = connection.graph
     lengths = np.empty((1, graph.n_points))
-    tree_lengths(graph.indptr, graph.indices, graph.lengths, np.array([0]), lengths)
+    tree_lengths(*graph.arrays, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
     rows_of = MeanRows(connection) if rows_of is None else rows_of
     rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)

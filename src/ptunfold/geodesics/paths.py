@@ -78,19 +78,9 @@ def unfold_path(
 
 
 def both_directions(connection: Connection, source: int) -> tuple[FloatArray, FloatArray]:
-    """Estimate the distances from one point to all, from its own end and from theirs.
+    """Estimate the distances from one point to all, from its own end and from theirs, (n_points,).
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    source : int
-        The point.
-
-    Returns
-    -------
-    forward, backward : (n_points,) float64
-        Infinite where no path leads.
+    Infinite where no path leads.
     """
     tree, seen_from_source, source_seen, lost = _develop(connection, source)
     is_far = ~np.isfinite(tree.distance)
@@ -114,20 +104,11 @@ def _develop(
     """
     graph, dim = connection.graph, connection.intrinsic_dim
     tree = new_tree(graph.n_points)
-    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, source, tree)
+    n_settled, _ = grow_whole_tree(*graph.arrays, source, tree)
     seen_from_source, source_seen = np.zeros((2, graph.n_points, dim))
     lost = np.zeros((graph.n_points, 2))
-    develop_both_ways(
-        graph.tails,
-        graph.reverse,
-        connection.rotations,
-        connection.steps,
-        np.ones(graph.n_edges) if is_whole else kept_of(connection),
-        tree,
-        n_settled,
-        source_seen,
-        seen_from_source,
-        np.empty((graph.n_points, dim, dim)),
-        lost,
-    )
+    edges = (graph.tails, graph.reverse, connection.rotations, connection.steps)
+    kept = np.ones(graph.n_edges) if is_whole else kept_of(connection)
+    turns = np.empty((graph.n_points, dim, dim))
+    develop_both_ways(*edges, kept, tree, n_settled, source_seen, seen_from_source, turns, lost)
     return tree, seen_from_source, source_seen, lost

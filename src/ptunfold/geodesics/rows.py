@@ -1,4 +1,7 @@
-"""Distances from single sources: both directions from one shortest-path tree."""
+"""Rows of distances: by blocks of sources, the unit of all work, and from single sources.
+
+The latter have both directions from one shortest-path tree.
+"""
 
 from __future__ import annotations
 
@@ -7,9 +10,47 @@ from typing import Any, Protocol
 import numpy as np
 
 from ptunfold.kernels.development import mean_row
+from ptunfold.kernels.lanes import LANES
 from ptunfold.kernels.trees import new_tree
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
+
+_MOST_SOURCES = 32
+_MOST_BATCHES = 8
+_MOST_VALUES = 1 << 22
+
+
+class Blocks(Protocol):
+    """One-way distances in an arranged component, block by block of sources: what engines deliver.
+
+    The nodes ``start:stop`` have the rows ``owned[start]:owned[stop]``; ``dtype`` is the only one
+    that rows can have, None for any.
+    """
+
+    blocks: list[slice]
+    owned: IntArray
+    dtype: Any
+
+    def n_threads(self, n_jobs: int | None) -> int:
+        """Tell how many threads may write blocks at a time."""
+
+    def write(self, block: slice, rows: FloatArray, first_row: int) -> None:
+        """Write the rows of a block of nodes into ``rows``, which begins at ``first_row``."""
+
+
+def plan_blocks(n_sources: int, n_points: int) -> list[slice]:
+    """Cut a list of sources into blocks, each small enough to take well under a second."""
+    return cut(n_sources, min(max(_MOST_VALUES // n_points, 1), _MOST_SOURCES))
+
+
+def sources_together(n_points: int) -> int:
+    """Tell how many sources are in a block of whole batches."""
+    return LANES * min(max(_MOST_VALUES // (n_points * LANES), 1), _MOST_BATCHES)
+
+
+def plan_batches(n_points: int) -> list[slice]:
+    """Cut all points into blocks of whole batches."""
+    return cut(n_points, sources_together(n_points))
 
 
 class Rows(Protocol):
@@ -20,13 +61,7 @@ class Rows(Protocol):
 
 
 class MeanRows:
-    """`Rows` by this process, for sources that are few or far apart.
-
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    """
+    """`Rows` by this process, for sources that are few or far apart."""
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
@@ -62,9 +97,7 @@ def arrays_of(connection: Connection) -> tuple[Any, ...]:
     """Spread a connection out as the kernels want it."""
     graph = connection.graph
     return (
-        graph.indptr,
-        graph.indices,
-        graph.lengths,
+        *graph.arrays,
         graph.tails,
         graph.reverse,
         connection.rotations,

@@ -163,9 +163,7 @@ def topologies(
         if count < least:
             continue
         nodes = np.flatnonzero(labels == label)
-        is_whole = count == len(labels)
-        connection = geometry.connection if is_whole else restrict(geometry.connection, nodes)
-        yield nodes, find_topology(connection)
+        yield nodes, find_topology(restrict(geometry.connection, nodes))
 
 
 @dataclass(frozen=True, eq=False)
@@ -223,7 +221,7 @@ def unroll(connection: Connection) -> Unrolled:
 
 def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
     tree = new_tree(graph.n_points)
-    n_settled, _ = grow_whole_tree(graph.indptr, graph.indices, graph.lengths, source, tree)
+    n_settled, _ = grow_whole_tree(*graph.arrays, source, tree)
     return tree, n_settled
 
 

@@ -1,16 +1,20 @@
-"""All squared distances of a component, wherever they lie: what scaling needs to know of them."""
+"""All squared distances of a component, wherever they lie: what scaling needs to know of them.
+
+In memory and on disk a symmetric matrix is kept by its upper half, as bands of rows.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
 import numpy as np
+from numpy.typing import DTypeLike
 
-from ptunfold.geodesics.bands import BAND
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray
 
+BAND = 256  # rows
 _MOST_BANDS = 8  # together
 _FEW_GROUPS = 8
 _COLUMNS = 2048
@@ -43,6 +47,23 @@ class Squares(Protocol):
         """Return the matrix itself in float64; for small ones."""
 
 
+def new_bands(n_points: int, dtype: DTypeLike) -> list[FloatArray]:
+    """Return the bands of a matrix of zeros.
+
+    Band a has the rows from ``a * BAND`` on, at most `BAND` of them, and the columns from there to
+    the end: shape ``(BAND, n_points - a * BAND)``.
+    """
+    return [
+        np.zeros((min(BAND, n_points - top), n_points - top), dtype=dtype)
+        for top in range(0, n_points, BAND)
+    ]
+
+
+def bands_of(matrix: FloatArray) -> list[FloatArray]:
+    """Look at the upper half of a symmetric matrix as bands; nothing is copied."""
+    return [matrix[top : top + BAND, top:] for top in range(0, len(matrix), BAND)]
+
+
 def plan_bands(n_points: int) -> list[slice]:
     """Cut the rows of a matrix into blocks of whole bands: the unit of its products.
 
@@ -59,18 +80,16 @@ def plan_bands(n_points: int) -> list[slice]:
 
 
 class BandSquares:
-    """Squared distances as bands in memory, or as whatever gives bands when it is asked for them.
-
-    Parameters
-    ----------
-    bands : sequence of arrays
-        The upper half of the matrix, as `new_bands` describes it.
-    """
+    """Squared distances as bands in memory."""
 
     def __init__(self, bands: Sequence[FloatArray]) -> None:
         self.bands = bands
         self.dtype = bands[0].dtype
         self.n_points = bands[0].shape[1]
+
+    def band(self, index: int) -> FloatArray:
+        """Return a band."""
+        return self.bands[index]
 
     def near(self, vectors: FloatArray) -> FloatArray:
         """Leave vectors where they are."""
@@ -85,7 +104,7 @@ class BandSquares:
         blocks, products = plan_bands(self.n_points), {}
 
         def handle(rows: slice) -> None:
-            bands = self.bands[rows.start // BAND : -(-rows.stop // BAND)]
+            bands = map(self.band, range(rows.start // BAND, -(-rows.stop // BAND)))
             products[rows.start] = _product(rows.start, bands, factor)
 
         run_blocks(handle, blocks, Run(n_jobs))
@@ -97,29 +116,18 @@ class BandSquares:
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
         whole = np.empty((self.n_points, self.n_points))
-        for index in range(len(self.bands)):
-            band, top = self.bands[index], BAND * index
+        for top in range(0, self.n_points, BAND):
+            band = self.band(top // BAND)
             whole[top : top + len(band), top:] = band
             whole[top:, top : top + len(band)] = band.T
         return whole
 
 
-def _product(top: int, bands: Sequence[FloatArray], factor: FloatArray) -> FloatArray:
-    """Multiply some bands, and their mirror images, with ``factor``.
+def _product(top: int, bands: Iterable[FloatArray], factor: FloatArray) -> FloatArray:
+    """Multiply bands that follow each other, and their mirror images, with ``factor``.
 
-    Parameters
-    ----------
-    top : int
-        The first row of the first band.
-    bands : sequence of arrays
-        Bands that follow each other.
-    factor : (n_points, n_vectors)
-        In the dtype of the bands.
-
-    Returns
-    -------
-    product : (n_points - top, n_vectors) float64
-        What they contribute to the rows from ``top`` on; there is nothing above.
+    ``top`` is the first row of the first band. Returns what they contribute to the rows from there
+    on, (n_points - top, n_vectors) float64; there is nothing above.
     """
     product = np.zeros((len(factor) - top, factor.shape[1]))
     below = factor[top:]

@@ -5,13 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.sparse import csgraph
 
-from ptunfold.geometry.graph import (
-    find_edges,
-    graph_from_edges,
-    has_edges,
-    subgraph,
-    without_edges,
-)
+from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, subgraph, without_edges
 from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
 from ptunfold.kernels.trees import lengths_within
@@ -39,7 +33,7 @@ def nearest_edges(graph: Graph) -> Graph:
 def have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
     shares = np.empty(len(tails))
-    shares_in_common(graph.indptr, graph.indices, graph.lengths, tails, heads, shares)
+    shares_in_common(*graph.arrays, tails, heads, shares)
     return shares <= np.quantile(shares, _LOOKED_AT)
 
 
@@ -74,13 +68,7 @@ def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
 
 
 def far_ends(
-    graph: Graph,
-    trusted: Graph,
-    means: FloatArray,
-    most_lost: float,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    graph: Graph, trusted: Graph, means: FloatArray, most_lost: float, run: Run
 ) -> tuple[IntArray, IntArray]:
     """Find edges whose ends are far from each other along the edges that are trusted."""
     labels = trusted.component_labels
@@ -89,7 +77,7 @@ def far_ends(
     once = once[~has_edges(trusted, graph.tails[once], graph.indices[once])]
     around = np.minimum(means[graph.tails[once]], means[graph.indices[once]])
     limits: FloatArray = np.maximum(_FAR * graph.lengths[once], _FAR_OF_MEAN * around)
-    far = once[_are_farther(trusted, graph, once, limits, n_jobs=n_jobs, verbose=verbose)]
+    far = once[_are_farther(trusted, graph, once, limits, run)]
     # Where a sheet itself is weak, as a ring is where points are few, points on both sides would
     # lose much of what they have; next to another winding only those between the two do.
     ends = np.concatenate((graph.tails[far], graph.indices[far]))
@@ -101,7 +89,7 @@ def far_ends(
     while len(far):
         left = without_edges(graph, graph.tails[far], graph.indices[far])
         limits = _FAR_IN_ALL * graph.lengths[far]
-        is_far = _are_farther(left, graph, far, limits, n_jobs=n_jobs, verbose=False)
+        is_far = _are_farther(left, graph, far, limits, run.quiet)
         if is_far.all():
             break
         far = far[is_far]
@@ -126,34 +114,15 @@ def _in_short_bundles(graph: Graph, edges: IntArray) -> BoolArray:
 
 
 def _are_farther(
-    ways: Graph,
-    graph: Graph,
-    edges: IntArray,
-    limits: FloatArray,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    ways: Graph, graph: Graph, edges: IntArray, limits: FloatArray, run: Run
 ) -> BoolArray:
     """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
     tails, heads = graph.tails[edges], graph.indices[edges]
     found = np.empty(len(edges))
 
     def handle(block: slice) -> None:
-        lengths_within(
-            ways.indptr,
-            ways.indices,
-            ways.lengths,
-            tails[block],
-            heads[block],
-            limits[block],
-            found[block],
-        )
+        lengths_within(*ways.arrays, tails[block], heads[block], limits[block], found[block])
 
-    run_blocks(
-        handle,
-        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        Run(n_jobs, verbose),
-        "far ends",
-        "edges",
-    )
+    blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
+    run_blocks(handle, blocks, run, "far ends", "edges")
     return np.isinf(found)

@@ -107,19 +107,11 @@ def _shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Floa
 def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
     """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
     graph = connection.graph
-    sums, reverse = np.full((graph.n_edges, 4), np.nan), graph.reverse
+    sums = np.full((graph.n_edges, 4), np.nan)
+    edges = (graph.indptr, graph.indices, graph.reverse, connection.rotations, connection.steps)
 
     def handle(block: slice) -> None:
-        turn_around_triangles(
-            graph.indptr,
-            graph.indices,
-            reverse,
-            connection.rotations,
-            connection.steps,
-            nodes[block],
-            len(nodes) == graph.n_points,
-            sums,
-        )
+        turn_around_triangles(*edges, nodes[block], len(nodes) == graph.n_points, sums)
 
     run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
     turns, along, areas, counts = sums.T

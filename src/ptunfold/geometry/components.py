@@ -30,26 +30,10 @@ def join_components(
 ) -> tuple[Graph, IntArray]:
     """Make the graph fit to be unfolded, as ``disconnected`` wants it.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The graph, with any number of components.
-    disconnected : {"bridge", "error", "largest", "separate"}
-        Join the components where they touch by the shortest possible edges, refuse, keep only the
-        largest, or keep all of them apart.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    say : callable
-        Is told what was done; warns by default.
-
-    Returns
-    -------
-    graph : Graph
-        With bridges, or without the edges of the points that are left out.
-    labels : (n_points,) int
-        The component that each point is embedded with, the largest first; -1 if it is left out.
+    Components are joined where they touch by the shortest possible edges, refused, left out but for
+    the largest, or kept apart; ``say`` is told about it. Returns the graph with bridges, or without
+    the edges of points that are left out, and the component that each point is embedded with,
+    (n_points,), the largest first; -1 if it is left out.
     """
     check_choice("disconnected", disconnected, DISCONNECTED)
     labels = graph.component_labels

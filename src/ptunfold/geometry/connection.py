@@ -7,21 +7,11 @@ from typing import Any
 import numpy as np
 
 from ptunfold.geometry.creases import cross_creases
-from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.bending import (
-    bend_edges,
-    favor_edges,
-    nearest_orthogonal,
-)
+from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import (
-    Connection,
-    FloatArray,
-    Frames,
-    Graph,
-    IntArray,
-)
+from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
 _EDGES_TOGETHER = 8192
@@ -115,37 +105,34 @@ def connect_frames(
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
         # What follows works on arrays of a device too.
-        overlaps, there, here, lengths = measure(frames, tails, heads)
-        for edge, shadow in ((forth, there), (back, here)):
+        overlaps, from_tail, from_head, lengths = measure(frames, tails, heads)
+        for edge, shadow in ((forth, from_tail), (back, from_head)):
             squares[edge, 0] = bring(np.einsum("ei,ei->e", shadow, shadow))
             squares[edge, 1] = bring(np.square(lengths))
         if step == "arc":
-            turns = align(favor(there, here, overlaps))
-            mean, arcs = bend(there, here, overlaps, turns)
+            turns = align(favor(from_tail, from_head, overlaps))
+            mean, arcs = bend(from_tail, from_head, overlaps, turns)
             # Opposite directions have no mean: the one at the tail is as good as any.
             is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
-            arcs[is_lost] = there[is_lost]
-            there, found = arcs, np.linalg.norm(arcs, axis=1)
-            _stretch(there, np.clip(found, lengths, _LONGEST * lengths))
-            here = -np.einsum("eji,ej->ei", turns, there)
-            stretch = np.linalg.norm(there, axis=1) / np.where(lengths > 0, lengths, 1)
+            arcs[is_lost] = from_tail[is_lost]
+            from_tail, found = arcs, np.linalg.norm(arcs, axis=1)
+            _stretch(from_tail, np.clip(found, lengths, _LONGEST * lengths))
+            from_head = -np.einsum("eji,ej->ei", turns, from_tail)
+            stretch = np.linalg.norm(from_tail, axis=1) / np.where(lengths > 0, lengths, 1)
             longer[forth] = longer[back] = bring(np.maximum(stretch, 1))
         else:
             turns = align(overlaps)
         if step == "chord":
-            _stretch(there, lengths)
-            _stretch(here, lengths)
-        steps[forth], steps[back], turns = bring(there), bring(here), bring(turns)
+            _stretch(from_tail, lengths)
+            _stretch(from_head, lengths)
+        steps[forth], steps[back], turns = bring(from_tail), bring(from_head), bring(turns)
         rotations[forth] = turns
         rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
 
-    run_blocks(
-        handle,
-        cut(len(edges), _EDGES_TOGETHER if device is None else device.edges_together),
-        run if device is None else Run(1, run.verbose),
-        "connection",
-        "edges",
-    )
+    if device is not None:
+        run = Run(1, run.verbose)
+    n_together = _EDGES_TOGETHER if device is None else device.edges_together
+    run_blocks(handle, cut(len(edges), n_together), run, "connection", "edges")
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = graph.with_lengths(graph.lengths * longer)
@@ -183,10 +170,10 @@ def _align(overlaps: FloatArray) -> FloatArray:
     return overlaps
 
 
-def _favor(there: FloatArray, here: FloatArray, overlaps: FloatArray) -> FloatArray:
+def _favor(from_tail: FloatArray, from_head: FloatArray, overlaps: FloatArray) -> FloatArray:
     """Let the direction of an edge, which is carried along to itself, count in the alignment."""
     overlaps = overlaps.copy()
-    favor_edges(there, here, EDGE_WEIGHT, overlaps)
+    favor_edges(from_tail, from_head, EDGE_WEIGHT, overlaps)
     return overlaps
 
 
@@ -200,17 +187,14 @@ def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
 
 
 def _bend(
-    there: FloatArray,
-    here: FloatArray,
-    overlaps: FloatArray,
-    turns: FloatArray,
+    from_tail: FloatArray, from_head: FloatArray, overlaps: FloatArray, turns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Find the arcs that belong to edges, and the means of their shadows, (n_edges, d).
 
-    ``there`` and ``here`` are the shadows of an edge on the tangent spaces at both ends. Along a
+    ``from_tail`` and ``from_head`` are the shadows of an edge on the tangent spaces there. Along a
     direction in which these meet at the angle θ, an arc is θ / sin θ times as long as the mean of
     its shadows.
     """
-    mean, steps = np.empty_like(there), np.empty_like(there)
-    bend_edges(there, here, overlaps, turns, ARC, mean, steps)
+    mean, steps = np.empty_like(from_tail), np.empty_like(from_tail)
+    bend_edges(from_tail, from_head, overlaps, turns, ARC, mean, steps)
     return mean, steps

@@ -6,11 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.frames import frames_at
+from ptunfold.geometry.frames import edges_in_frames, find_members, fit_frames
 from ptunfold.geometry.graph import without_edges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 
@@ -43,25 +41,7 @@ def take_one_side(
     surface that fits well; if the point lies on the tangent plane of one of them, it is on that
     side. Then its neighbourhood is taken once more, without edges that cross the crease.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    frames : Frames
-        The tangent frames of all points.
-    n_neighbors : int
-        The number of nearest points on the graph to look at.
-    tangent : str
-        How the frames were estimated.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    frames : Frames
-        As they were, or with other bases at the points that ``is_one_sided`` marks.
+    Returns the frames as they were, or with other bases at the points that ``is_one_sided`` marks.
     """
     n_members = min(n_neighbors, graph.n_points - 1) + 1
     widths = frames.singular_values[:, -1] / np.sqrt(n_members)
@@ -71,24 +51,19 @@ def take_one_side(
     chosen = nodes.copy()
 
     def handle(block: slice) -> None:
-        here = nodes[block]
-        members, _ = find_members(graph, places, here, n_members - 1)
-        offsets = points[here, None].astype(np.float64) - points[members]
+        some = nodes[block]
+        members, _ = find_members(graph, places, some, n_members - 1)
+        offsets = points[some, None].astype(np.float64) - points[members]
         shadows = np.einsum("imfd,imf->imd", frames.vectors[members], offsets)
         off = np.square(offsets).sum(axis=2) - np.square(shadows).sum(axis=2)
         misfits = np.sqrt(np.maximum(off, 0) + np.square(frames.residual[members]))
         best = misfits.argmin(axis=1)
-        rows = np.arange(len(here))
-        is_better = _TIMES_BETTER * misfits[rows, best] < own[here]
-        chosen[block] = np.where(is_better, members[rows, best], here)
+        rows = np.arange(len(some))
+        is_better = _TIMES_BETTER * misfits[rows, best] < own[some]
+        chosen[block] = np.where(is_better, members[rows, best], some)
 
-    run_blocks(
-        handle,
-        cut(len(nodes), max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)),
-        run,
-        "creases",
-        "points",
-    )
+    n_together = max(_CHUNK_VALUES // (n_members * frames.vectors[0].size), 1)
+    run_blocks(handle, cut(len(nodes), n_together), run, "creases", "points")
     is_one_sided: BoolArray = np.zeros(len(points), dtype=bool)
     is_one_sided[nodes] = chosen != nodes
     if not is_one_sided.any():
@@ -102,15 +77,8 @@ def take_one_side(
     ends = (array[crossing].astype(np.int64) for array in (graph.tails, graph.indices))
     cut_open = without_edges(graph, *ends)
     nodes = np.flatnonzero(is_one_sided & (np.diff(cut_open.indptr) > 0))
-    own_side = frames_at(
-        nodes,
-        points,
-        cut_open,
-        n_neighbors,
-        frames.intrinsic_dim,
-        tangent=tangent,
-        n_jobs=run.n_jobs,
-    )
+    how = (n_neighbors, frames.intrinsic_dim, tangent, run.quiet)
+    own_side = fit_frames(nodes, points, cut_open, *how, must_span=False)
     # Too few points beyond the crease fit any plane that holds them all.
     values = own_side.singular_values
     spans = values[:, -1] > _LEAST_SPAN * values[:, 0]
@@ -151,21 +119,8 @@ def cross_creases(
     u have different signs, the crease is sharper than a right angle, as in a groove, and transport
     turns by more than that.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    frames : Frames
-        The tangent frames; edges at the points that ``is_one_sided`` marks are looked at.
-    longest : float
-        The most that a way may be longer than its edge.
-    rotations, steps, longer : (n_edges, d, d), (n_edges, d), (n_edges,)
-        As they are for arcs, the last by how much these are longer than edges; changed where edges
-        cross a crease.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
+    Rotations, steps and by how much these are longer than edges, at most ``longest`` times, are
+    changed where edges at points that ``is_one_sided`` marks cross a crease.
     """
     if frames.is_one_sided is None:
         return
@@ -175,19 +130,20 @@ def cross_creases(
     def handle(block: slice) -> None:
         forth = edges[block]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
+        overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
         left, cosines, right = np.linalg.svd(overlaps)
         some = np.flatnonzero(cosines[:, -1] < _SHARP)
         forth, lengths, cosine = forth[some], lengths[some], cosines[some, -1]
-        there, here, left, right = there[some], here[some], left[some], right[some]
+        from_tail, from_head = from_tail[some], from_head[some]
+        left, right = left[some], right[some]
         across, beyond = left[:, :, -1], right[:, -1]
-        first = (there * across).sum(axis=1)
-        second = -(here * beyond).sum(axis=1)
+        first = (from_tail * across).sum(axis=1)
+        second = -(from_head * beyond).sum(axis=1)
         ways = np.stack((first - cosine * second, second - cosine * first)) / (1 - cosine**2)
         is_acute = ways[0] * ways[1] < 0
         turns = left @ right
         turns[is_acute] -= 2 * across[is_acute, :, None] * beyond[is_acute, None, :]
-        mean = 0.5 * (there - np.einsum("eij,ej->ei", turns, here))
+        mean = 0.5 * (from_tail - np.einsum("eij,ej->ei", turns, from_head))
         # Towards the crease; right at it the way beyond tells.
         signs = np.where(is_acute, -1, 1) * np.sign(ways[1])
         signs = np.where(np.abs(ways[0]) > np.abs(ways[1]), np.sign(ways[0]), signs)

@@ -58,7 +58,7 @@ def _may_widen(options: Options, n_points: int) -> bool:
 
 
 def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Settings:
-    """Decide all that is left to the data, by what they are like.
+    """Decide all that is left to the data, by what they are like, if that is known.
 
     ======  =====================================  =========  =====  =======
     data    edges                                  tangent    step   denoise
@@ -69,15 +69,7 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     rough   10 neighbours                          pca        chord  0
     ======  =====================================  =========  =====  =======
 
-    Parameters
-    ----------
-    options : Options
-        What was asked for.
-    texture : Texture or None
-        What the data are like, if that is known. Where they are very noisy, more neighbours take
-        part in denoising.
-    n_points : int
-        The number of points.
+    Where they are very noisy, more neighbours take part in denoising.
     """
     kind = None if texture is None else texture.kind
     dim, n_near, tangent = options.intrinsic_dim, options.tangent_neighbors, options.tangent
@@ -101,46 +93,25 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
     share = IN_STRONG_NOISE if kind == "very noisy" else n_each
     # Long edges pay only where they are taken for arcs.
     is_wide = _may_widen(options, n_points) and is_curved and step == "arc"
-    return Settings(
-        graph=options.graph,
-        n_neighbors=options.n_neighbors or min(_NEIGHBORS, n_points - 1),
-        radius=options.radius,
-        search=options.search,
-        disconnected=options.disconnected,
-        is_pruned=options.is_pruned,
-        n_wide=_WIDE * dim * is_wide,
-        intrinsic_dim=dim,
-        tangent_neighbors=n_near,
-        tangent=tangent,
-        step=step,
-        denoise=_DENOISE_ROUNDS * is_noisy if options.denoise is None else options.denoise,
-        denoise_neighbors=min(share * n_coefficients(dim), n_points - 1),
-        coherence=options.coherence,
-    )
+    decided = {
+        "n_neighbors": options.n_neighbors or min(_NEIGHBORS, n_points - 1),
+        "n_wide": _WIDE * dim * is_wide,
+        "tangent_neighbors": n_near,
+        "tangent": tangent,
+        "step": step,
+        "denoise": _DENOISE_ROUNDS * is_noisy if options.denoise is None else options.denoise,
+        "denoise_neighbors": min(share * n_coefficients(dim), n_points - 1),
+    }
+    return Settings(**{**vars(options), **decided})
 
 
 def look_at(
     points: FloatArray, graph: Graph, options: Options, run: Run
 ) -> tuple[Options, Texture | None]:
-    """Find out what the data are like, and of how many dimensions, if either is asked for.
+    """Find out what the data are like, and of how many dimensions, if anything depends on it.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph, without shortcuts.
-    options : Options
-        What was asked for.
-    run : Run
-        Threads and progress bars.
-
-    Returns
-    -------
-    options : Options
-        With fewer dimensions, if that is allowed and they are enough.
-    texture : Texture or None
-        What the data are like, if anything depends on it.
+    The graph is without shortcuts. Options come back with fewer dimensions, if that is allowed and
+    they are enough.
     """
     if options.may_shrink:
         options = with_dimension(options, points, graph, run)

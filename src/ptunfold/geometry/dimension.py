@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, psi
 
-from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.isotropic import leading_coordinates
-from ptunfold.geometry.neighbors import nearest
+from ptunfold.geometry.neighbors import distinct_places, nearest
 from ptunfold.types import Dimension, FloatArray, IntArray
 from ptunfold.validation import check_points
 
@@ -32,18 +31,9 @@ _IN_NOISE = 0.88  # of the likelihood's estimate from near points to that from f
 class _View:
     """What neighbourhoods of one size look like.
 
-    Attributes
-    ----------
-    sample : (n_sample,) int
-        Their points.
-    local : (n_sample,) int
-        The number of principal components before the first drop.
-    drop : float
-        How much is left after the first drop in the mean spectrum; 1 if there is none.
-    ranks : (n_ranks,) int
-        Which neighbours' distances are compared.
-    distances : (n_sample, n_ranks)
-        The distances to them.
+    Their points (n_sample,), the number of principal components before the first drop at each, how
+    much is left after the first drop in the mean spectrum (1 if there is none), and the distances
+    (n_sample, n_ranks) to the neighbours of some ranks.
     """
 
     sample: IntArray

@@ -1,4 +1,7 @@
-"""Tangent frames by local principal components of neighbourhoods on the graph."""
+"""Tangent frames by local principal components of neighbourhoods on the graph.
+
+Neighbourhoods on the graph keep to the sheet, where those in space may not.
+"""
 
 from __future__ import annotations
 
@@ -6,11 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.surface import fit_quadratic
+from ptunfold.kernels.bending import write_in_frames
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
+from ptunfold.kernels.trees import graph_neighborhoods
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (
@@ -116,21 +120,9 @@ def fit_frames(
 ) -> Frames:
     """Do what `estimate_frames` does, for some points and anywhere.
 
-    Parameters
-    ----------
-    nodes : (n_nodes,) int
-        The points that get a frame.
-    points, graph, n_neighbors, dim, tangent
-        As in `estimate_frames`.
-    run : Run
-        Threads and progress bars.
-    names : (n_points,) int, optional
-        What messages call the points; their indices by default.
-    must_span : bool
-        Refuse neighbourhoods that do not span the dimension; else some frame is made up for them,
-        and they have no surface.
-    device : optional
-        What fits neighbourhoods elsewhere than here; see ``ptunfold.engines``.
+    Messages call points by ``names``. Neighbourhoods that do not span the dimension are refused or,
+    unless they ``must_span``, get some frame that is made up, and have no surface. ``device`` fits
+    neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     """
     n_features = points.shape[1]
     places, within = distinct_places(points), without_bridges(graph)
@@ -196,37 +188,13 @@ def fit_frames(
 
 
 def fit_neighborhoods(
-    points: FloatArray,
-    members: IntArray,
-    counts: IntArray,
-    dim: int,
-    tangent: str,
+    points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Find the tangent planes of neighbourhoods.
+    """Find the tangent planes of neighbourhoods, as `find_members` returns them.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    members, counts
-        The neighbourhoods, as `find_members` returns them.
-    dim : int
-        The dimension d of the tangent spaces.
-    tangent : {"pca", "quadratic", "robust"}
-        As in :func:`estimate_frames`.
-
-    Returns
-    -------
-    bases : (n_nodes, n_features, d)
-        Orthonormal.
-    values : (n_nodes, d)
-        Singular values of the neighbourhoods.
-    residual : (n_nodes,)
-        Distances from the plane or the surface.
-    rounding : (n_nodes,)
-        The extent that the rounding of coordinates alone can make.
-    lift : (n_nodes, n_features) or None
-        The way to the surface, if one was fitted.
+    Returns orthonormal bases (n_nodes, n_features, d), singular values (n_nodes, d), distances from
+    the plane or the surface (n_nodes,), the extent that the rounding of coordinates alone can make
+    (n_nodes,), and the way to the surface (n_nodes, n_features), if one was fitted.
     """
     offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
@@ -234,6 +202,36 @@ def fit_neighborhoods(
         return bases, values, residual, rounding, None
     bases, residual, lift = fit_quadratic(offsets, counts, bases, is_robust=tangent == "robust")
     return bases, values, residual, rounding, lift
+
+
+def find_members(
+    graph: Graph, places: IntArray, nodes: IntArray, n_neighbors: int
+) -> tuple[IntArray, IntArray]:
+    """List each node and its neighbours on the graph, nearest first.
+
+    For each point ``places`` has the first one at the same place; others do not count. Returns
+    members (n_nodes, n_neighbors + 1), the node itself first, and again where there are fewer
+    neighbours, and the number of neighbours found, (n_nodes,).
+    """
+    found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
+    counts = np.empty(len(nodes), dtype=np.int64)
+    graph_neighborhoods(*graph.arrays, places, nodes, found, counts)
+    is_found = np.arange(n_neighbors) < counts[:, None]
+    return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
+
+
+def edges_in_frames(
+    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, and these frames in each other.
+
+    Returns overlaps of frames (n_edges, d, d), steps there and back (n_edges, d), and lengths.
+    """
+    n_edges, dim = len(tails), frames.intrinsic_dim
+    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
+    from_tail, from_head = np.empty((2, n_edges, dim))
+    write_in_frames(points, frames.vectors, tails, heads, overlaps, from_tail, from_head, lengths)
+    return overlaps, from_tail, from_head, lengths
 
 
 def _places_in_component(graph: Graph, places: IntArray) -> IntArray:

@@ -7,15 +7,9 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists, pairs_within
+from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
-from ptunfold.validation import (
-    check_graph,
-    check_graph_matrix,
-    check_graph_settings,
-    check_points,
-)
+from ptunfold.validation import check_graph, check_graph_matrix, check_graph_settings, check_points
 
 
 def build_graph(
@@ -118,6 +112,12 @@ def _neighbor_pattern(
         degrees[distinct] = np.diff(indptr)
         indptr = np.concatenate(([0], np.cumsum(degrees)))
         indices = distinct[indices]
+    return pattern_of(indptr, indices)
+
+
+def pattern_of(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
+    """Mark edges by the points that they lead to, those of each point together."""
+    n_points = len(indptr) - 1
     marks = np.ones(len(indices), dtype=np.int8)
     return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
 

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.order import sample
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray
@@ -33,18 +33,8 @@ def leading_coordinates(points: FloatArray, least: int = 1) -> FloatArray:
     The directions above the interval hold what the data have to tell and only their own small part
     of the noise.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    least : int
-        The least number of directions that may be left.
-
-    Returns
-    -------
-    coordinates : (n_points, n_directions)
-        Principal coordinates, in the dtype of ``points``; ``points`` itself if there is no such
-        noise.
+    Returns principal coordinates (n_points, n_directions), ``least`` directions or more, in the
+    dtype of ``points``; ``points`` itself if there is no such noise.
     """
     n_points, n_features = points.shape
     if n_features < _LEAST_FEATURES:
@@ -69,17 +59,8 @@ def leading_coordinates(points: FloatArray, least: int = 1) -> FloatArray:
 def n_above_noise(eigenvalues: FloatArray, n_points: int, n_features: int) -> int:
     """Count the eigenvalues of a covariance above those of isotropic noise.
 
-    Parameters
-    ----------
-    eigenvalues : (n_eigenvalues,)
-        Those that are not 0 by the number of points, the largest first.
-    n_points, n_features : int
-        What the covariance was taken of.
-
-    Returns
-    -------
-    n_above : int
-        0 if the others are not like noise.
+    They are those that are not 0 by the number of points, the largest first. Returns 0 if the
+    others are not like noise.
     """
     n_above = 0
     for _ in range(_MOST_ROUNDS):
@@ -107,12 +88,7 @@ def n_above_noise(eigenvalues: FloatArray, n_points: int, n_features: int) -> in
 def noise_quantiles(shape: float, levels: FloatArray) -> FloatArray:
     """Return quantiles of the eigenvalues of noise of variance 1 that are not 0, (n_levels,).
 
-    Parameters
-    ----------
-    shape : float
-        The number of features for each point.
-    levels : (n_levels,)
-        Between 0 and 1.
+    ``shape`` is the number of features for each point.
     """
     # With more features than points, the others are those of the transposed table.
     ratio, scale = (1 / shape, shape) if shape > 1 else (shape, 1.0)

@@ -58,26 +58,9 @@ def neighbor_lists(
 ) -> tuple[IntArray, IntArray]:
     """List the nearest other points of each point.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    n_neighbors : int
-        How many neighbours, below ``n_points``.
-    search : {"auto", "exact", "approximate"}
-        "auto" is exact unless points are many and of many dimensions.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-    verbose : bool
-        Show that an approximate search is under way.
-
-    Returns
-    -------
-    indptr : (n_points + 1,) int64
-        The neighbours of point i are ``indices[indptr[i]:indptr[i + 1]]``.
-    indices : (n_pairs,) int32
-        Each point has ``n_neighbors`` of them, and some more where neighbours tie with the last.
-        Duplicates of a point are among its neighbours, itself never.
+    Returns indptr and indices: the neighbours of point i are ``indices[indptr[i]:indptr[i + 1]]``,
+    ``n_neighbors`` of them, and some more where neighbours tie with the last. Duplicates of a point
+    are among its neighbours, itself never.
     """
     check_choice("search", search, SEARCHES)
     n_points = len(points)
@@ -117,12 +100,10 @@ def _search_among(
         except ImportError:
             warn(
                 f"{predicted}; for approximate ones install pynndescent: "
-                "pip install 'ptunfold[approximate]'",
+                "pip install 'ptunfold[approximate]'"
             )
             return lambda block: exact(points[block], n_candidates)
-        warn(
-            f'{predicted}, so they are approximate; pass search="exact" to wait for them',
-        )
+        warn(f'{predicted}, so they are approximate; pass search="exact" to wait for them')
     else:
         found = _approximate_neighbors(points, n_candidates, n_jobs, verbose)
     return lambda block: found[block]
@@ -191,7 +172,7 @@ def _by_descent(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
     if recall < _LEAST_RECALL:
         warn(
             f"approximate search found only {recall:.1%} of the nearest neighbours of "
-            f'{len(sample)} points of the data; pass search="exact", or a graph of your own',
+            f'{len(sample)} points of the data; pass search="exact", or a graph of your own'
         )
     return found
 
@@ -205,12 +186,7 @@ def nearest(
 
 
 def exact_search(
-    points: FloatArray,
-    n_queries: int,
-    n_nearest: int,
-    n_jobs: int,
-    *,
-    are_new: bool = False,
+    points: FloatArray, n_queries: int, n_nearest: int, n_jobs: int, *, are_new: bool = False
 ) -> Search:
     """Choose the quicker exact search; the answers are the same.
 
@@ -346,3 +322,33 @@ def _squared_lengths(
 def _tree(points: FloatArray) -> cKDTree:
     # Median splits degenerate where many values are equal; midpoint splits do not.
     return cKDTree(points, balanced_tree=False)
+
+
+def distinct_places(points: FloatArray) -> IntArray:
+    """Tell the place of each point, (n_points,); copies of a point share a place.
+
+    A place has the index of the first point in it.
+
+    Examples
+    --------
+    >>> distinct_places(np.array([[0.0], [1.0], [0.0], [2.0], [1.0]]))
+    array([0, 1, 0, 3, 1])
+    """
+    places = np.arange(len(points))
+    # Copies have the same projection on any direction; sorting numbers is cheaper than rows.
+    direction = np.random.default_rng(0).standard_normal((1, points.shape[1])).astype(points.dtype)
+    projection = np.concatenate([(chunk * direction).sum(axis=1) for chunk in _chunks(points)])
+    order = np.argsort(projection, kind="stable")
+    is_like_next = np.diff(projection[order]) == 0
+    suspects = order[np.append(is_like_next, False) | np.insert(is_like_next, 0, False)]
+    if len(suspects) == 0:
+        return places
+    suspects.sort()
+    _, first, which = np.unique(points[suspects], axis=0, return_index=True, return_inverse=True)
+    places[suspects] = suspects[first[which.ravel()]]
+    return places
+
+
+def _chunks(points: FloatArray) -> list[FloatArray]:
+    n_rows = max(1, (1 << 22) // points.shape[1])
+    return [points[start : start + n_rows] for start in range(0, len(points), n_rows)]

@@ -41,60 +41,59 @@ def in_given_order(geometry: Geometry) -> Geometry:
     order = geometry.order
     if order is None:
         return geometry
-    place = np.argsort(order)
-    connection = renumber(geometry.connection, order)
-    frames = geometry.frames
+    here, frames = np.argsort(order), geometry.frames
     return Geometry(
         renumber_graph(geometry.graph, order),
         Frames(
-            frames.vectors[place],
-            frames.singular_values[place],
-            frames.residual[place],
-            None if frames.lift is None else frames.lift[place],
-            None if frames.is_one_sided is None else frames.is_one_sided[place],
+            frames.vectors[here],
+            frames.singular_values[here],
+            frames.residual[here],
+            None if frames.lift is None else frames.lift[here],
+            None if frames.is_one_sided is None else frames.is_one_sided[here],
             frames.n_members,
         ),
-        connection,
-        geometry.labels[place],
-        geometry.points[place],
-        geometry.surface[place],
+        renumber(geometry.connection, order),
+        geometry.labels[here],
+        geometry.points[here],
+        geometry.surface[here],
         geometry.to_input(geometry.shortcuts),
         geometry.texture,
         torn=None if geometry.torn is None else geometry.to_input(geometry.torn),
     )
 
 
-def renumber(connection: Connection, place: IntArray) -> Connection:
-    """Give each node the number ``place[node]``."""
-    graph, order = connection.graph, np.argsort(place)
+def renumber(connection: Connection, number: IntArray) -> Connection:
+    """Give each node the number ``number[node]``."""
+    graph, order = connection.graph, np.argsort(number)
     points, explained = (
         None if values is None else values[order]
         for values in (connection.points, connection.explained)
     )
     renumbered = connection_from_edges(
         graph.n_points,
-        place[graph.tails],
-        place[graph.indices],
+        number[graph.tails],
+        number[graph.indices],
         graph.lengths,
         connection.rotations,
         connection.steps,
         connection.coherence,
         points,
     )
-    bridges = None if graph.bridges is None else place[graph.bridges]
-    return replace(
-        renumbered, explained=explained, graph=replace(renumbered.graph, bridges=bridges)
-    )
+    bridged = replace(renumbered.graph, bridges=_bridges(graph, number))
+    return replace(renumbered, explained=explained, graph=bridged)
 
 
-def renumber_graph(graph: Graph, place: IntArray) -> Graph:
-    """Give each node of a graph the number ``place[node]``."""
+def renumber_graph(graph: Graph, number: IntArray) -> Graph:
+    """Give each node of a graph the number ``number[node]``."""
     once = graph.tails < graph.indices
     renumbered = graph_from_edges(
-        graph.n_points, place[graph.tails[once]], place[graph.indices[once]], graph.lengths[once]
+        graph.n_points, number[graph.tails[once]], number[graph.indices[once]], graph.lengths[once]
     )
-    bridges = None if graph.bridges is None else place[graph.bridges]
-    return replace(renumbered, bridges=bridges)
+    return replace(renumbered, bridges=_bridges(graph, number))
+
+
+def _bridges(graph: Graph, number: IntArray) -> IntArray | None:
+    return None if graph.bridges is None else number[graph.bridges]
 
 
 def connection_from_edges(

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ptunfold.geometry.bundles import (
@@ -12,7 +10,7 @@ from ptunfold.geometry.bundles import (
     nearest_edges,
     without_suspects,
 )
-from ptunfold.geometry.edges import edges_in_frames
+from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.threads import Run, cut, run_blocks
@@ -92,7 +90,7 @@ def find_shortcuts(
     (86, 86)
     """
     graph = check_graph(graph)
-    how: dict[str, Any] = {"n_jobs": n_jobs, "verbose": verbose}
+    run = Run(n_jobs, verbose)
     thin = nearest_edges(graph)
     # Copies of a point, joined to it by edges of length 0, do not count.
     degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
@@ -112,12 +110,12 @@ def find_shortcuts(
     longest: FloatArray = np.maximum(
         _LONGEST_OF_EDGE * thin.lengths[edges], longest_of_mean * around
     )
-    few = edges[_have_few_ways(thin, edges, longest, most_ways, **how)]
+    few = edges[_have_few_ways(thin, edges, longest, most_ways, run)]
     tails, heads = thin.tails[few].astype(np.int64), thin.indices[few].astype(np.int64)
     if thin is not graph:
         trusted = without_suspects(thin, tails, heads)
         most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
-        return far_ends(graph, trusted, means, most_lost, **how)
+        return far_ends(graph, trusted, means, most_lost, run)
     # Without a longer way around there is nothing to cut short.
     labels = without_edges(graph, tails, heads).component_labels
     is_cut = labels[tails] == labels[heads]
@@ -125,38 +123,17 @@ def find_shortcuts(
 
 
 def _have_few_ways(
-    graph: Graph,
-    edges: IntArray,
-    longest: FloatArray,
-    most_ways: int,
-    *,
-    n_jobs: int | None,
-    verbose: bool,
+    graph: Graph, edges: IntArray, longest: FloatArray, most_ways: int, run: Run
 ) -> BoolArray:
     """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
-    reverse = graph.reverse  # found once, and not by every thread
+    arrays = (*graph.arrays, graph.tails, graph.reverse)  # found once, and not by every thread
 
     def handle(block: slice) -> None:
-        count_detours(
-            graph.indptr,
-            graph.indices,
-            graph.lengths,
-            graph.tails,
-            reverse,
-            edges[block],
-            longest[block],
-            most_ways + 1,
-            counts[block],
-        )
+        count_detours(*arrays, edges[block], longest[block], most_ways + 1, counts[block])
 
-    run_blocks(
-        handle,
-        cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)),
-        Run(n_jobs, verbose),
-        "shortcuts",
-        "edges",
-    )
+    blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
+    run_blocks(handle, blocks, run, "shortcuts", "edges")
     return counts <= most_ways
 
 
@@ -194,7 +171,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     some = edges[some]
     tails, heads = (ends[some].astype(np.int64) for ends in (graph.tails, graph.indices))
     ways = np.empty(len(some))
-    ways_by_two(graph.indptr, graph.indices, graph.lengths, along, tails, heads, ways)
+    ways_by_two(*graph.arrays, along, tails, heads, ways)
     is_jump |= ~along[some] & (ways > _LONGEST_OF_CREASE * graph.lengths[some] / crease)
     tails, heads = tails[is_jump], heads[is_jump]
     labels = without_edges(graph, tails, heads).component_labels
@@ -213,7 +190,7 @@ def _edges_in_planes(
     points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the overlaps of the frames at both ends, and the shadows of unit edges on both."""
-    overlaps, there, here, lengths = edges_in_frames(points, frames, tails, heads)
-    shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (there, here)])
+    overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
+    shadows = np.column_stack([np.linalg.norm(steps, axis=1) for steps in (from_tail, from_head)])
     is_long = lengths[:, None] > 0
     return overlaps, np.divide(shadows, lengths[:, None], out=np.ones(shadows.shape), where=is_long)

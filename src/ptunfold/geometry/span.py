@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy import linalg
 
-from ptunfold.geometry.copies import distinct_places
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
 
@@ -17,17 +17,8 @@ def span_coordinates(points: FloatArray) -> FloatArray:
 
     n points of R^D lie in n - 1 dimensions. Their frames in R^D would fill ``n * D * d`` numbers
     without telling more, so for D > n an exact isometry comes first: with the centred points as
-    the columns of QR, the columns of R are the same points in the basis Q.
-
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-
-    Returns
-    -------
-    coordinates : (n_points, min(n_points, n_features))
-        In the dtype of ``points``; ``points`` itself if there are no more features than points.
+    the columns of QR, the columns of R are the same points in the basis Q. Returns ``points``
+    itself if there are no more features than points.
     """
     n_points, n_features = points.shape
     if n_features <= n_points:
@@ -46,12 +37,8 @@ def span_coordinates(points: FloatArray) -> FloatArray:
 class Span:
     """The way from points of R^n_features into coordinates of fewer, and back.
 
-    Each point goes by itself: its bits do not depend on what else is passed.
-
-    Parameters
-    ----------
-    points, coordinates : (n_points, n_features) and (n_points, n_coordinates)
-        Points, and what `span_coordinates` or `leading_coordinates` made of them.
+    Each point goes by itself: its bits do not depend on what else is passed. ``coordinates`` are
+    what `span_coordinates` or `leading_coordinates` made of ``points``.
     """
 
     def __init__(self, points: FloatArray, coordinates: FloatArray) -> None:
@@ -62,22 +49,7 @@ class Span:
             self.basis = _solve(coordinates, points - self.center)
 
     def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
-        """Write other points in the coordinates.
-
-        Parameters
-        ----------
-        new : (n_new, n_features)
-            Other points.
-        n_jobs : int, optional
-            Number of threads.
-
-        Returns
-        -------
-        coordinates : (n_new, n_coordinates) float64
-            Those of the nearest point in the span.
-        off : (n_new,) float64
-            The distance to it.
-        """
+        """Write other points in the coordinates of the nearest in the span; also how far it is."""
         found, off = np.empty((len(new), len(self.basis))), np.empty(len(new))
 
         def handle(block: slice) -> None:

@@ -21,7 +21,7 @@ from ptunfold.geometry.graph import (
     without_edges,
 )
 from ptunfold.geometry.isotropic import leading_coordinates
-from ptunfold.geometry.noise import move_to_surface
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.order import MOST_UNORDERED, renumber_graph, spatial_order
 from ptunfold.geometry.shortcuts import find_jumps, find_shortcuts, keep_to_sheet, short_ones
 from ptunfold.geometry.span import span_coordinates
@@ -33,14 +33,9 @@ from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Opti
 
 @dataclass(frozen=True, eq=False)
 class Pruned:
-    """A proximity graph and the edges that do not belong to it.
+    """A proximity graph and the edges that jump, (n_shortcuts, 2).
 
-    Attributes
-    ----------
-    graph : Graph
-        Without them, or with them if they are only to be told of.
-    shortcuts : (n_shortcuts, 2) int
-        Edges that jump.
+    The graph is without them, or with them if they are only to be told of.
     """
 
     graph: Graph
@@ -104,6 +99,26 @@ def prune(found: Pruned, settings: Settings, texture: Texture | None) -> Pruned:
     return Pruned(without_edges(found.graph, *shortcuts.T), shortcuts)
 
 
+def move_to_surface(
+    points: FloatArray,
+    graph: Graph,
+    n_neighbors: int,
+    dim: int,
+    tangent: str = "robust",
+    run: Run = Run(),
+) -> FloatArray:
+    """Move each point along the normal to the quadratic surface fitted to its neighbours.
+
+    The surface is robust, with outliers left out of account, or by least squares. Outliers are
+    moved like all others; copies of a point stay together.
+    """
+    nodes = np.arange(len(points))
+    frames = fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)
+    assert frames.lift is not None
+    moved = points + frames.lift.astype(points.dtype)
+    return np.ascontiguousarray(moved[distinct_places(points)])
+
+
 def denoise(
     points: FloatArray,
     pruned: Pruned,
@@ -115,15 +130,9 @@ def denoise(
     """Move points to the surfaces that their neighbours make, and build the graph anew."""
     # In a robust way unless least squares were asked for.
     tangent = "quadratic" if settings.tangent == "quadratic" else "robust"
+    how = (settings.denoise_neighbors, settings.intrinsic_dim, tangent, run)
     for _ in range(settings.denoise):
-        points = move_to_surface(
-            points,
-            pruned.graph,
-            settings.denoise_neighbors,
-            settings.intrinsic_dim,
-            tangent=tangent,
-            run=run,
-        )
+        points = move_to_surface(points, pruned.graph, *how)
         pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
     return points, pruned
 
@@ -144,17 +153,8 @@ def tangent_frames(
     nodes, n_near = np.arange(len(points)), settings.tangent_neighbors
 
     def fit(graph: Graph) -> Frames:
-        return fit_frames(
-            nodes,
-            points,
-            graph,
-            n_near,
-            settings.intrinsic_dim,
-            settings.tangent,
-            run,
-            names=order,
-            device=device,
-        )
+        how = (n_near, settings.intrinsic_dim, settings.tangent, run)
+        return fit_frames(nodes, points, graph, *how, names=order, device=device)
 
     def one_sided(frames: Frames, graph: Graph) -> Frames:
         return take_one_side(points, graph, frames, n_near, tangent=settings.tangent, run=run)
@@ -182,12 +182,7 @@ def widen(
     if not settings.n_wide:
         return pruned
     graph = widen_graph(
-        points,
-        pruned.graph,
-        frames,
-        settings.n_wide,
-        n_jobs=run.n_jobs,
-        verbose=run.verbose,
+        points, pruned.graph, frames, settings.n_wide, n_jobs=run.n_jobs, verbose=run.verbose
     )
     if not settings.is_pruned:
         return Pruned(graph, pruned.shortcuts)

@@ -22,27 +22,14 @@ def fit_quadratic(
     The plane of a bent neighbourhood is parallel to the surface in the middle, not at the point,
     and at a rim the point is not in the middle. The quadratic surface has the right slope there.
 
-    Parameters
-    ----------
-    offsets : (n_nodes, n_members, n_features)
-        Neighbourhoods, the point itself first, zero where there are fewer.
-    counts : (n_nodes,)
-        The number of neighbours, the point itself not counted.
-    bases : (n_nodes, n_features, d)
-        Orthonormal bases of the principal planes.
-    is_robust : bool
-        Fit again and again with less weight for members that are far off, until outliers have no
-        say; else by least squares.
+    Neighbourhoods are offsets (n_nodes, n_members, n_features), the point itself first, which does
+    not count in ``counts``, and zero where there are fewer. A robust surface is fitted again and
+    again with less weight for members that are far off, until outliers have no say.
 
-    Returns
-    -------
-    bases : (n_nodes, n_features, d)
-        Of the tangent planes at the points; those of the principal planes where there are too few
-        neighbours to tell a slope from a bend.
-    residual : (n_nodes,)
-        Standard deviation of the neighbours from the surface.
-    lift : (n_nodes, n_features)
-        The way from the point to the surface.
+    Returns bases of the tangent planes at the points (n_nodes, n_features, d), those of the
+    principal planes where there are too few neighbours to tell a slope from a bend; the standard
+    deviation of the neighbours from the surface (n_nodes,); and the way from the point to the
+    surface (n_nodes, n_features).
     """
     dim = bases.shape[2]
     n_terms = n_coefficients(dim)

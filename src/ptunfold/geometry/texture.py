@@ -85,17 +85,6 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     not at all where it is noise. Noise also makes a neighbourhood the less thick, relative to its
     width, the wider it is; data that are no sheet of this dimension are as thick at any width.
 
-    Parameters
-    ----------
-    points : (n_points, n_features)
-        The points.
-    graph : Graph
-        The proximity graph.
-    dim : int
-        The dimension of the tangent spaces.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
     Examples
     --------
     >>> import numpy as np
@@ -170,12 +159,12 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
 def median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
     """Measure the share of the edges at ``nodes`` that lies in their frames."""
     shares = []
-    for place, node in enumerate(nodes):
+    for row, node in enumerate(nodes):
         heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
         offsets = points[heads].astype(np.float64) - points[node]
         whole = np.square(offsets).sum()
         if whole > 0:  # copies of a point have no other edges
-            shares.append(np.square(offsets @ frames.vectors[place]).sum() / whole)
+            shares.append(np.square(offsets @ frames.vectors[row]).sum() / whole)
     return float(np.median(shares)) if shares else 1.0
 
 

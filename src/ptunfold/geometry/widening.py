@@ -7,13 +7,18 @@ from dataclasses import replace
 import numpy as np
 from scipy import sparse
 
-from ptunfold.geometry.copies import distinct_places
-from ptunfold.geometry.edges import edges_in_frames
-from ptunfold.geometry.graph import has_edges, measure_graph, with_edges, without_bridges
-from ptunfold.geometry.neighborhoods import find_members
+from ptunfold.geometry.frames import edges_in_frames, find_members
+from ptunfold.geometry.graph import (
+    has_edges,
+    measure_graph,
+    pattern_of,
+    with_edges,
+    without_bridges,
+)
+from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.kernels.trees import tree_lengths
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.types import FloatArray, Frames, Graph
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
 _CANDIDATES = 2  # for each edge
@@ -95,16 +100,11 @@ def widen_graph(
         heads[nodes] = np.take_along_axis(members[:, 1:], nearest, axis=1)
         is_new[nodes] = np.isfinite(np.take_along_axis(apart, nearest, axis=1))
 
-    run_blocks(
-        handle,
-        cut(len(firsts), max(512, len(firsts) // 64)),
-        Run(n_jobs, verbose),
-        "edges",
-        "points",
-    )
+    blocks = cut(len(firsts), max(512, len(firsts) // 64))
+    run_blocks(handle, blocks, Run(n_jobs, verbose), "edges", "points")
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
-    new = _pattern(indptr, heads[is_new])
-    old = _pattern(graph.indptr, graph.indices)
+    new = pattern_of(indptr, heads[is_new])
+    old = pattern_of(graph.indptr, graph.indices)
     new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
     new = _along(points, new, frames, n_jobs)
     wide = measure_graph(points, new + new.T + old, n_jobs)
@@ -119,20 +119,15 @@ def _along(
     is_kept = np.empty(len(tails), dtype=bool)
 
     def handle(block: slice) -> None:
-        _, there, here, lengths = edges_in_frames(points, frames, tails[block], heads[block])
-        shadow = np.minimum(np.linalg.norm(there, axis=1), np.linalg.norm(here, axis=1))
+        ends = tails[block], heads[block]
+        _, from_tail, from_head, lengths = edges_in_frames(points, frames, *ends)
+        shadow = np.minimum(np.linalg.norm(from_tail, axis=1), np.linalg.norm(from_head, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
     run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
     pattern.data = is_kept.astype(np.int8)
     pattern.eliminate_zeros()
     return pattern
-
-
-def _pattern(indptr: IntArray, indices: IntArray) -> sparse.csr_array:
-    n_points = len(indptr) - 1
-    marks = np.ones(len(indices), dtype=np.int8)
-    return sparse.csr_array((marks, indices, indptr), shape=(n_points, n_points))
 
 
 def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
@@ -142,10 +137,9 @@ def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
     ten of them may be, and more than the nearest neighbours reach over.
     """
     from_any, from_end = np.empty((2, 1, graph.n_points))
-    arrays = (graph.indptr, graph.indices, graph.lengths)
-    tree_lengths(*arrays, np.zeros(1, dtype=np.int64), from_any)
+    tree_lengths(*graph.arrays, np.zeros(1, dtype=np.int64), from_any)
     end = int(from_any.argmax())
-    tree_lengths(*arrays, np.array([end]), from_end)
+    tree_lengths(*graph.arrays, np.array([end]), from_end)
     other, length = int(from_end.argmax()), float(from_end.max())
     offset = points[other].astype(np.float64) - points[end]
     gap = float(np.linalg.norm(offset))

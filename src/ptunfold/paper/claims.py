@@ -8,18 +8,9 @@ from typing import Any
 
 @dataclass(frozen=True)
 class Claim:
-    """One claim of the paper, and what was found here.
+    """One claim of the paper, its number or words for it, and what was found here.
 
-    Attributes
-    ----------
-    text : str
-        What is claimed.
-    paper : str
-        The paper's number or words.
-    here : str
-        What was measured.
-    is_met : bool or None
-        Whether it holds here; None if it could not be tried.
+    Whether it holds here is None if it could not be tried.
     """
 
     text: str
@@ -30,23 +21,7 @@ class Claim:
 
 @dataclass
 class Section:
-    """One figure or table of the paper.
-
-    Attributes
-    ----------
-    name, title : str
-        How it is called, and its heading.
-    data : str
-        The data and the parameters, in words.
-    claims : list of Claim
-        What has to hold.
-    header, rows : list
-        A table of measurements.
-    figure : matplotlib figure or None
-        The picture.
-    seconds : float
-        How long it took.
-    """
+    """One figure or table of the paper: data and parameters in words, claims, measurements."""
 
     name: str
     title: str
@@ -54,5 +29,5 @@ class Section:
     claims: list[Claim] = field(default_factory=list)
     header: list[str] = field(default_factory=list)
     rows: list[list[str]] = field(default_factory=list)
-    figure: Any = None
+    figure: Any = None  # matplotlib's
     seconds: float = 0.0

@@ -19,9 +19,9 @@ def canvas(n_panels: int, *, size: float = 3.1, n_columns: int = 4, has_3d: bool
     n_rows = -(-n_panels // n_columns)
     figure = Figure(figsize=(size * n_columns, size * n_rows), layout="constrained")
     axes = []
-    for place in range(n_panels):
-        kind = "3d" if has_3d and place == 0 else None
-        axes.append(figure.add_subplot(n_rows, n_columns, place + 1, projection=kind))
+    for index in range(n_panels):
+        kind = "3d" if has_3d and index == 0 else None
+        axes.append(figure.add_subplot(n_rows, n_columns, index + 1, projection=kind))
     return figure, axes
 
 

@@ -32,24 +32,10 @@ def write_report(
     extent: Extent | None = None,
     say: Callable[[str], None] = print,
 ) -> list[Section]:
-    """Run sections of the paper and write pictures and a page.
+    """Run sections of the paper, all by default, and write pictures and a page into a folder.
 
-    Parameters
-    ----------
-    output : path
-        A folder, made if needed; ``paper.html``, ``paper.md`` and one picture for each section are
-        written there.
-    names : iterable of str
-        The sections; all by default.
-    extent : Extent, optional
-        How much is run.
-    say : callable
-        Told about each section when it is done.
-
-    Returns
-    -------
-    sections : list of Section
-        What was run.
+    These are ``paper.html``, ``paper.md`` and one picture for each section. ``say`` is told about
+    each section when it is done.
     """
     extent = extent or Extent()
     output.mkdir(parents=True, exist_ok=True)

@@ -109,7 +109,7 @@ def warn_of_similarities(points: FloatArray, matrix: sparse.csr_array) -> None:
         warn(
             f"graph has the larger entry for the nearer point in {share:.0f} % of the cases looked "
             "at, as similarities have, but its entries are taken for lengths; pass distances, for "
-            f"example {_EXAMPLE}",
+            f"example {_EXAMPLE}"
         )
 
 

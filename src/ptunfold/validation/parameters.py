@@ -47,17 +47,7 @@ _NUMBERS: dict[str, tuple[type, tuple[Any, ...]]] = {
 
 
 def check_parameters(parameters: Any, names: Iterable[str], engines: tuple[str, ...]) -> None:
-    """Check the parameters of a fitted model before they are written, and after they are read.
-
-    Parameters
-    ----------
-    parameters : dict
-        By name.
-    names : iterable of str
-        The names that are known.
-    engines : tuple of str
-        The engines that are known.
-    """
+    """Check the parameters of a fitted model before they are written, and after they are read."""
     if not isinstance(parameters, dict) or not set(parameters) <= set(names):
         raise ValueError("its parameters are not those of an estimator that is known here")
     for name, value in parameters.items():

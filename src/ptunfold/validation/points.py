@@ -18,12 +18,8 @@ _REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
 def check_points(X: Any, estimator: Any = None) -> FloatArray:
     """Return the points as a finite float32 or float64 array of shape (n_points, n_features).
 
-    Parameters
-    ----------
-    X : array-like of shape (n_points, n_features)
-        The points, in any form that scikit-learn accepts.
-    estimator : estimator, optional
-        Where given, its ``n_features_in_`` and ``feature_names_in_`` are set.
+    Any form that scikit-learn accepts will do. The ``n_features_in_`` and ``feature_names_in_`` of
+    an estimator are set.
     """
     points = _as_array(X, estimator)
     _check_finite(points)
@@ -79,7 +75,7 @@ def warn_of_distances(points: FloatArray) -> None:
         warn(
             f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
             "matrix of distances, but is taken for coordinates, one row a point; pass the points "
-            "themselves, or embed the distances with ptunfold.classical_mds",
+            "themselves, or embed the distances with ptunfold.classical_mds"
         )
 
 
@@ -241,11 +237,7 @@ def _check_extent(points: FloatArray) -> None:
 
 
 def _check_size(
-    points: FloatArray,
-    name: str,
-    dtype: Any,
-    around: FloatArray | None = None,
-    reach: float = 0.0,
+    points: FloatArray, name: str, dtype: Any, around: FloatArray | None = None, reach: float = 0.0
 ) -> None:
     """Refuse points so far away that squared distances overflow; what was fitted did not."""
     limit = max(1e15 if dtype == np.float32 else 1e60, reach)

@@ -35,17 +35,7 @@ TEXTURES = ("flat", "smooth", "noisy", "very noisy", "rough")
 
 
 def check_graph(graph: Any, n_points: int | None = None, name: str = "graph") -> Graph:
-    """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not.
-
-    Parameters
-    ----------
-    graph : Graph
-        What a caller or a file calls one.
-    n_points : int, optional
-        The number of points that it must have.
-    name : str
-        What messages call it.
-    """
+    """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not."""
     _check_kind(graph, Graph, name, "build one with ptunfold.build_graph or graph_from_matrix")
     if "is_checked" not in graph.__dict__:
         graph = _checked_graph(graph, name)
@@ -122,14 +112,8 @@ def check_lengths(lengths: Any, name: str, n_edges: int | None = None) -> FloatA
 def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> Frames:
     """Return frames that keep what :class:`ptunfold.Frames` promises, or say what they do not.
 
-    Parameters
-    ----------
-    frames : Frames
-        What a caller or a file calls them.
-    points : (n_points, n_features)
-        The shape of the points that they belong to; None for any number of features.
-    graph : Graph
-        Points without an edge in it may be without a frame.
+    ``points`` is the shape of the points that they belong to, None for any number of features;
+    points without an edge may be without a frame.
     """
     _check_kind(frames, Frames, "frames", "make some with ptunfold.estimate_frames")
     vectors = look_at(frames.vectors, "frames.vectors", "f", (None, None, None))
@@ -147,21 +131,14 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
         )
     is_needed = np.diff(graph.indptr) > 0
     check_orthonormal(vectors, "frames.vectors", is_needed)
-    values = look_at(frames.singular_values, "frames.singular_values", "f", (n_points, dim))
-    residual = look_at(frames.residual, "frames.residual", "f", (n_points,))
-    check_size(_known(values, is_needed), "frames.singular_values", least=-1e-6)
-    check_size(_known(residual, is_needed), "frames.residual", least=-1e-6)
-    lift, is_one_sided = frames.lift, frames.is_one_sided
-    if lift is not None:
-        lift = kernel_ready(look_at(lift, "frames.lift", "f", points), np.float64)
-        check_size(_known(lift, is_needed), "frames.lift")
+    is_one_sided = frames.is_one_sided
     if is_one_sided is not None:
         is_one_sided = look_at(is_one_sided, "frames.is_one_sided", "b", (n_points,))
     return Frames(
         kernel_ready(vectors, np.float64),
-        kernel_ready(values, np.float64),
-        kernel_ready(residual, np.float64),
-        lift,
+        _numbers(frames, "singular_values", (n_points, dim), is_needed, least=-1e-6),
+        _numbers(frames, "residual", (n_points,), is_needed, least=-1e-6),
+        _numbers(frames, "lift", points, is_needed),
         is_one_sided,
         frames.n_members,
     )
@@ -188,37 +165,19 @@ def _same_or(record: Any, ready: Any) -> Any:
 def _checked_connection(connection: Connection, remedy: str) -> Connection:
     graph = check_graph(connection.graph, name="connection.graph")
     n_points, n_edges = graph.n_points, graph.n_edges
-    steps = look_at(connection.steps, "connection.steps", "f", (n_edges, None))
+    steps = _numbers(connection, "steps", (n_edges, None))
     dim = steps.shape[1]
     if dim < 1:
         raise ValueError(f"connection.steps has shape {steps.shape}, without any number; {remedy}")
-    check_size(steps, "connection.steps")
     rotations = look_at(connection.rotations, "connection.rotations", "f", (n_edges, dim, dim))
     check_orthonormal(rotations, "connection.rotations")
-    coherence, points, explained = (
-        connection.coherence,
-        connection.points,
-        connection.explained,
-    )
-    if coherence is not None:
-        coherence = look_at(coherence, "connection.coherence", "f", (n_edges,))
-        check_size(coherence, "connection.coherence", least=0, most=1)
-        coherence = kernel_ready(coherence, np.float64)
-    if points is not None:
-        points = look_at(points, "connection.points", "f", (n_points, None))
-        check_size(points, "connection.points")
-        points = kernel_ready(points, np.float64)
-    if explained is not None:
-        explained = look_at(explained, "connection.explained", "f", (n_points,))
-        check_size(explained, "connection.explained", least=0, most=1)
-        explained = kernel_ready(explained, np.float64)
     return Connection(
         graph,
         kernel_ready(rotations, np.float64),
-        kernel_ready(steps, np.float64),
-        coherence,
-        points,
-        explained,
+        steps,
+        _numbers(connection, "coherence", (n_edges,), least=0, most=1),
+        _numbers(connection, "points", (n_points, None)),
+        _numbers(connection, "explained", (n_points,), least=0, most=1),
     )
 
 
@@ -321,6 +280,23 @@ def _checked_points(
     return kernel_ready(found, found.dtype)
 
 
-def _known(values: FloatArray, is_needed: BoolArray) -> FloatArray:
-    """Leave out the rows of points that need none and have none."""
-    return values[is_needed | ~np.isnan(values.reshape(len(values), -1)).all(axis=1)]
+def _numbers(
+    record: Any,
+    name: str,
+    shape: tuple[int | None, ...],
+    is_needed: BoolArray | None = None,
+    **bounds: float,
+) -> Any:
+    """Return the numbers of a record, if it has them, as kernels want them.
+
+    Where none are needed, (n_points,), rows of NaN will do.
+    """
+    is_optional = record.__dataclass_fields__[name].default is None
+    if is_optional and getattr(record, name) is None:
+        return None
+    full_name = f"{type(record).__name__.lower()}.{name}"
+    found = known = look_at(getattr(record, name), full_name, "f", shape)
+    if is_needed is not None:
+        known = found[is_needed | ~np.isnan(found.reshape(len(found), -1)).all(axis=1)]
+    check_size(known, full_name, **bounds)
+    return kernel_ready(found, np.float64)

@@ -162,11 +162,7 @@ def _check_surface(name: str, n_neighbors: int, dim: int) -> None:
 
 
 def check_landmarks(
-    landmarks: Any,
-    landmark_selection: str,
-    random_state: Any,
-    n_points: int,
-    n_components: int,
+    landmarks: Any, landmark_selection: str, random_state: Any, n_points: int, n_components: int
 ) -> LandmarkPlan | str | None:
     """Check what is said about landmarks: a plan, None for all points, or "auto".
 

@@ -4,14 +4,12 @@ from collections.abc import Callable
 
 from ptunfold.paper.claims import Section
 from ptunfold.paper.sections.common import Extent
-from ptunfold.paper.sections.curved import bent_torus, cap, hills
-from ptunfold.paper.sections.flat import linear, torus
-from ptunfold.paper.sections.images import face_images, letters, lights, zeros
-from ptunfold.paper.sections.landmarks import landmarks
-from ptunfold.paper.sections.noise import noisy_rolls, sparse_noise
-from ptunfold.paper.sections.orders import timing
-from ptunfold.paper.sections.petals import four_petals, noisy_petals
-from ptunfold.paper.sections.sheets import density, holey_s
+from ptunfold.paper.sections.curved_sets import bent_torus, cap, hills
+from ptunfold.paper.sections.few_distances import landmarks
+from ptunfold.paper.sections.flat_sets import density, holey_s, linear, torus
+from ptunfold.paper.sections.image_sets import face_images, letters, lights, zeros
+from ptunfold.paper.sections.noisy_sets import four_petals, noisy_petals, noisy_rolls, sparse_noise
+from ptunfold.paper.sections.timing import timing
 
 __all__ = ["SECTIONS", "Extent"]
 

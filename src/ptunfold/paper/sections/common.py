@@ -10,25 +10,19 @@ from typing import Any
 from ptunfold.datasets import Dataset
 from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.classical import classical_mds
-from ptunfold.paper.claims import Section
-from ptunfold.paper.methods import PLAIN, Run
+from ptunfold.paper.claims import Claim, Section
+from ptunfold.paper.methods import PLAIN, Run, run_isomap, run_ptu
 from ptunfold.types import FloatArray
 
 SEED = 1
+OURS = "PTU, default"
 RESCALED: dict[str, Any] = {**PLAIN, "step": "chord"}
+AS_IN_PAPER = {"PTU as in the paper": PLAIN}
 
 
 @dataclass(frozen=True)
 class Extent:
-    """How much is run.
-
-    Attributes
-    ----------
-    is_quick : bool
-        At reduced size.
-    faces, digits : path, optional
-        Files of the public images.
-    """
+    """How much is run: at full or reduced size, and the files of public images."""
 
     is_quick: bool = False
     faces: Path | None = None
@@ -42,6 +36,37 @@ class Extent:
 def percent(value: float) -> str:
     """Write a share with three digits."""
     return f"{100 * value:.3g} %"
+
+
+def at_most(text: str, paper: str, value: float, bound: float) -> Claim:
+    """Claim that an error is small."""
+    return Claim(text, paper, percent(value), value <= bound)
+
+
+def at_least(text: str, paper: str, value: float, bound: float) -> Claim:
+    """Claim that an error is large."""
+    return Claim(text, paper, percent(value), value >= bound)
+
+
+def against_isomap(text: str, errors: dict[str, float], bound: float) -> Claim:
+    """Claim that our error is small, beside that of Isomap."""
+    ours, isomap = errors[OURS], errors["Isomap"]
+    return Claim(text, "a picture", f"{percent(ours)} against {percent(isomap)}", ours <= bound)
+
+
+def embed(
+    points: FloatArray,
+    ways: dict[str, dict[str, Any]],
+    n_components: int = 2,
+    *,
+    n_neighbors: int = 10,
+) -> dict[str, Run]:
+    """Embed by PTU as it is by default, by PTU in other ways, and by Isomap."""
+    return {
+        OURS: run_ptu(points, n_components),
+        **{name: run_ptu(points, n_components, **options) for name, options in ways.items()},
+        "Isomap": run_isomap(points, n_components, n_neighbors),
+    }
 
 
 def line(name: str, run: Run, *errors: float) -> list[str]:

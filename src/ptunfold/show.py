@@ -1,4 +1,7 @@
-"""One function a figure. Each draws on ``ax``, a new one by default, and returns it."""
+"""Figures of data, embeddings and what lies between them; needs matplotlib.
+
+Each function draws on ``ax``, a new one by default, and returns it.
+"""
 
 from __future__ import annotations
 
@@ -378,13 +381,16 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
     ax = _new_ax(ax)
     sources, rows = _rows(model, _LANDMARKS)
     most = min(most, len(sources) - 1)
-    places = _embed(rows, sources, most).coordinates
-    is_there = np.isfinite(rows).all(axis=0)
+    is_reached = np.isfinite(rows).all(axis=0)
+    landmarks = np.searchsorted(np.flatnonzero(is_reached), sources)
+    rows = rows[:, is_reached]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        places = landmark_mds(rows, landmarks, most).coordinates.astype(np.float64)
     left = []
     for dim in range(1, most + 1):
-        shown = np.linalg.norm(places[sources, None, :dim] - places[None, :, :dim], axis=2)
-        pairs = rows[:, is_there].ravel(), shown[:, is_there].ravel()
-        left.append(1 - np.corrcoef(*pairs)[0, 1] ** 2)
+        shown = np.linalg.norm(places[landmarks, None, :dim] - places[None, :, :dim], axis=2)
+        left.append(1 - np.corrcoef(rows.ravel(), shown.ravel())[0, 1] ** 2)
     ax.semilogy(np.arange(1, most + 1), left, "o-", color="#0072b2")
     ax.set(xlabel="dimensions", ylabel="residual variance", xticks=np.arange(1, most + 1))
     return ax
@@ -396,16 +402,3 @@ def _rows(model: Any, n_sources: int) -> tuple[Any, FloatArray]:
     chosen = np.linspace(0, len(inside) - 1, min(n_sources, len(inside))).astype(int)
     sources = inside[np.unique(chosen)]
     return sources, model.distances(sources)
-
-
-def _embed(rows: FloatArray, sources: Any, n_components: int) -> Any:
-    """Embed the points that can be reached, NaN for the others."""
-    is_there = np.isfinite(rows).all(axis=0)
-    places = np.full((rows.shape[1], n_components), np.nan)
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        found = landmark_mds(
-            rows[:, is_there], np.searchsorted(np.flatnonzero(is_there), sources), n_components
-        )
-    places[is_there] = found.coordinates
-    return type(found)(places, found.eigenvalues)

@@ -7,7 +7,7 @@ from ptunfold.embedding.alignment import embedding_error
 from ptunfold.paper.claims import Claim, Section
 from ptunfold.paper.methods import run_isomap, run_landmark_isomap, run_ptu
 from ptunfold.paper.pictures import canvas, panel
-from ptunfold.paper.sections.common import SEED, Extent, percent
+from ptunfold.paper.sections.common import SEED, Extent, line, percent
 
 
 def landmarks(extent: Extent) -> Section:
@@ -26,8 +26,8 @@ def landmarks(extent: Extent) -> Section:
         "Embeddings by the distances from a few landmarks, against those by all distances.",
         header=["set", "landmarks", "L-PTU to PTU", "landmark Isomap to Isomap", "L-PTU, seconds"],
     )
-    figure, axes = canvas(9, n_columns=3)
-    places_of_panels = iter(axes)
+    section.figure, axes = canvas(9, n_columns=3)
+    panels = iter(axes)
     for name, (data, counts, bound) in sets.items():
         full, isomap = run_ptu(data.points).places, run_isomap(data.points).places
         apart = []
@@ -36,25 +36,12 @@ def landmarks(extent: Extent) -> Section:
             chosen = run.model.landmarks_
             other = run_landmark_isomap(data.points, chosen)
             apart.append(embedding_error(run.places, full))
-            section.rows.append(
-                [
-                    name,
-                    str(count),
-                    percent(apart[-1]),
-                    percent(embedding_error(other.places, isomap)),
-                    f"{run.seconds:.2f}",
-                ]
-            )
-            ax = next(places_of_panels)
+            errors = (apart[-1], embedding_error(other.places, isomap))
+            section.rows.append([name, *line(str(count), run, *errors)])
+            ax = next(panels)
             panel(ax, run.places, data.color, f"{name}, {count} landmarks")
             ax.scatter(*run.places[chosen].T, c="red", s=14)
-        section.claims.append(
-            Claim(
-                f"{name}: {counts[-1]} landmarks are as good as all distances",
-                "visually the same",
-                f"{percent(apart[-1])} apart",
-                apart[-1] <= bound,
-            )
-        )
-    section.figure = figure
+        text = f"{name}: {counts[-1]} landmarks are as good as all distances"
+        found = f"{percent(apart[-1])} apart"
+        section.claims.append(Claim(text, "visually the same", found, apart[-1] <= bound))
     return section

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -9,9 +10,9 @@ import numpy as np
 from ptunfold.datasets import Dataset, digit_zero, faces, letter_a, light_stage
 from ptunfold.embedding.alignment import aligned, embedding_error
 from ptunfold.paper.claims import Claim, Section
-from ptunfold.paper.methods import PLAIN, Run, correlation, run_isomap, run_ptu
+from ptunfold.paper.methods import PLAIN, correlation, run_isomap, run_ptu
 from ptunfold.paper.pictures import image_maps
-from ptunfold.paper.sections.common import SEED, Extent, percent
+from ptunfold.paper.sections.common import OURS, SEED, Extent, against_isomap, embed, line
 from ptunfold.types import FloatArray
 
 
@@ -29,37 +30,21 @@ def letters(extent: Extent) -> Section:
         header=["method", "angle", "size", "shift without the part", "seconds"],
     )
     shifts, figures = {}, []
-    for name, method in (
-        ("PTU, default", run_ptu),
-        ("Isomap", lambda points: run_isomap(points, n_neighbors=8)),
-    ):
+    for name, method in ((OURS, run_ptu), ("Isomap", partial(run_isomap, n_neighbors=8))):
         run, again = method(whole.points), method(part.points)
-        angle, size = _polar_correlations(run.places, whole)
+        found = _polar_correlations(run.places, whole)
+        both = [f"{value:.4f}" for value in found]
         shifts[name] = embedding_error(again.places, run.places[part.kept])
-        section.rows.append(
-            [name, f"{angle:.4f}", f"{size:.4f}", percent(shifts[name]), f"{run.seconds:.2f}"]
-        )
+        section.rows.append([name, *both, *line(name, run, shifts[name])[1:]])
         figures += [
             (f"{name}, all", run.places, whole.points),
             (f"{name}, a part missing", again.places, part.points),
         ]
-        if name == "PTU, default":
-            section.claims.append(
-                Claim(
-                    "polar coordinates are angle and size: correlations",
-                    "a picture",
-                    f"{angle:.4f} and {size:.4f}",
-                    min(angle, size) >= 0.99,
-                )
-            )
-    section.claims.append(
-        Claim(
-            "without a part, PTU's picture stays and Isomap's does not: shift",
-            "a picture",
-            f"{percent(shifts['PTU, default'])} against {percent(shifts['Isomap'])}",
-            shifts["PTU, default"] <= shifts["Isomap"] / 10,
-        )
-    )
+        if name == OURS:
+            text = "polar coordinates are angle and size: correlations"
+            section.claims.append(Claim(text, "a picture", " and ".join(both), min(found) >= 0.99))
+    text = "without a part, PTU's picture stays and Isomap's does not: shift"
+    section.claims.append(against_isomap(text, shifts, shifts["Isomap"] / 10))
     section.figure = image_maps(figures, whole.shape)
     return section
 
@@ -86,13 +71,8 @@ def _polar_correlations(places: FloatArray, data: Dataset) -> tuple[float, float
 
 def face_images(extent: Extent) -> Section:
     """Arrange images of a head."""
-    data = faces(extent.faces)
     is_there = extent.faces is not None
-    run = run_ptu(
-        data.points, 2, intrinsic_dim=3, **{**PLAIN, "n_neighbors": 6, "tangent_neighbors": 18}
-    )
-    other = run_isomap(data.points, 2, n_neighbors=6)
-    alike = correlation(run.places, other.places)
+    options = {**PLAIN, "intrinsic_dim": 3, "n_neighbors": 6, "tangent_neighbors": 18}
     section = Section(
         "faces",
         "Faces",
@@ -100,55 +80,43 @@ def face_images(extent: Extent) -> Section:
         if is_there
         else "The file of the faces was not given (--faces face_data.mat); scikit-learn's 8 × 8 "
         "digits stand in for it, and the claim is not tried.",
-        claims=[
-            Claim(
-                "PTU and Isomap arrange the images alike: correlation",
-                "quite similar",
-                f"{alike:.3f}" + ("" if is_there else " (on digits)"),
-                alike >= 0.8 if is_there else None,
-            )
-        ],
-        header=["method", "seconds"],
-        rows=[["PTU", f"{run.seconds:.2f}"], ["Isomap", f"{other.seconds:.2f}"]],
     )
-    section.figure = _two_with_images(data, run, other)
+    alike = _arrange_alike(section, faces(extent.faces), options, 6)
+    text = "PTU and Isomap arrange the images alike: correlation"
+    found = f"{alike:.3f}" + ("" if is_there else " (on digits)")
+    is_met = alike >= 0.8 if is_there else None
+    section.claims = [Claim(text, "quite similar", found, is_met)]
     return section
-
-
-def _two_with_images(data: Dataset, run: Run, other: Run) -> Any:
-    """Draw two embeddings, the second turned as the first is."""
-    assert data.shape is not None
-    panels = [
-        ("PTU", run.places, data.points),
-        ("Isomap", aligned(other.places, run.places), data.points),
-    ]
-    return image_maps(panels, data.shape)
 
 
 def zeros(extent: Extent) -> Section:
     """Arrange images of handwritten zeros, of more dimensions than are shown."""
     data = digit_zero(extent.n(3000, 1000), path=extent.digits)
     assert data.shape is not None
-    options = {**PLAIN, "intrinsic_dim": 4}
-    run, other = run_ptu(data.points, 2, **options), run_isomap(data.points, 2)
-    alike = correlation(run.places, other.places)
-    return Section(
+    section = Section(
         "digit-zero",
         "Handwritten zeros",
         f"{len(data.points)} images of {data.shape[0]} × {data.shape[1]} pixels, d = 4, k = K = "
         "10; MNIST where it can be had, else scikit-learn's digits.",
-        claims=[
-            Claim(
-                "PTU and Isomap map zeros quite similarly: correlation",
-                "quite similar",
-                f"{alike:.3f}",
-                alike >= 0.7,
-            )
-        ],
-        header=["method", "seconds"],
-        rows=[["PTU", f"{run.seconds:.2f}"], ["Isomap", f"{other.seconds:.2f}"]],
-        figure=_two_with_images(data, run, other),
     )
+    alike = _arrange_alike(section, data, {**PLAIN, "intrinsic_dim": 4}, 10)
+    text = "PTU and Isomap map zeros quite similarly: correlation"
+    section.claims = [Claim(text, "quite similar", f"{alike:.3f}", alike >= 0.7)]
+    return section
+
+
+def _arrange_alike(
+    section: Section, data: Dataset, options: dict[str, Any], n_neighbors: int
+) -> float:
+    """Draw embeddings by PTU and Isomap, the second turned as the first is; their correlation."""
+    assert data.shape is not None
+    run, other = run_ptu(data.points, **options), run_isomap(data.points, n_neighbors=n_neighbors)
+    section.header = ["method", "seconds"]
+    section.rows = [line("PTU", run), line("Isomap", other)]
+    turned = aligned(other.places, run.places)
+    panels = [("PTU", run.places, data.points), ("Isomap", turned, data.points)]
+    section.figure = image_maps(panels, data.shape)
+    return correlation(run.places, other.places)
 
 
 def lights(extent: Extent) -> Section:
@@ -156,34 +124,23 @@ def lights(extent: Extent) -> Section:
     data = light_stage(height=extent.n(608, 152), width=extent.n(456, 114), seed=SEED)
     assert data.parameters is not None
     assert data.shape is not None
-    options = {**PLAIN, "n_neighbors": 8, "tangent_neighbors": 8}
-    runs = {
-        "PTU, default": run_ptu(data.points),
-        "PTU, k = K = 8": run_ptu(data.points, **options),
-        "Isomap": run_isomap(data.points, n_neighbors=8),
-    }
+    near = "PTU, k = K = 8"
+    ways = {near: {**PLAIN, "n_neighbors": 8, "tangent_neighbors": 8}}
+    runs = embed(data.points, ways, n_neighbors=8)
     found = {name: correlation(run.places, data.parameters) for name, run in runs.items()}
     height, width, _ = data.shape
+    text = "PTU recovers the light's direction: correlation"
     section = Section(
         "light-stage",
         "One light after the other",
         f"221 images of {height} × {width} pixels in colour, a rendered thing lit from 221 "
         "directions; d = 2, k = 8.",
-        claims=[
-            Claim(
-                "PTU recovers the light's direction: correlation",
-                "a picture",
-                f"{found['PTU, k = K = 8']:.4f}",
-                found["PTU, k = K = 8"] >= 0.95,
-            )
-        ],
+        claims=[Claim(text, "a picture", f"{found[near]:.4f}", found[near] >= 0.95)],
         header=["method", "correlation with the light's x and y", "seconds"],
         rows=[[name, f"{found[name]:.4f}", f"{run.seconds:.2f}"] for name, run in runs.items()],
     )
     step = max(1, height // 76)
     small = data.points.reshape(221, *data.shape)[:, ::step, ::step]
-    panels = [
-        (name, runs[name].places, small.reshape(221, -1)) for name in ("PTU, k = K = 8", "Isomap")
-    ]
+    panels = [(name, runs[name].places, small.reshape(221, -1)) for name in (near, "Isomap")]
     section.figure = image_maps(panels, small.shape[1:])
     return section

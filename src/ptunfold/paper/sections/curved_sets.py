@@ -7,16 +7,27 @@ from typing import Any
 import numpy as np
 from scipy.sparse.csgraph import dijkstra
 
-from ptunfold.datasets import curved_torus, spherical_cap, two_hills
+from ptunfold.datasets import Dataset, curved_torus, spherical_cap, two_hills
 from ptunfold.embedding.alignment import embedding_error
 from ptunfold.geodesic import geodesic_distances
 from ptunfold.geodesics.distances import graph_distances
 from ptunfold.geometry.graph import build_graph, graph_from_matrix
 from ptunfold.paper.claims import Claim, Section
-from ptunfold.paper.methods import PLAIN, distance_error, run_isomap, run_ptu
+from ptunfold.paper.methods import PLAIN, Run, distance_error
 from ptunfold.paper.pictures import canvas, side_by_side
-from ptunfold.paper.sections.common import RESCALED, SEED, Extent, line, percent
-from ptunfold.types import FloatArray
+from ptunfold.paper.sections.common import (
+    AS_IN_PAPER,
+    OURS,
+    RESCALED,
+    SEED,
+    Extent,
+    against_isomap,
+    at_most,
+    embed,
+    line,
+    percent,
+)
+from ptunfold.types import FloatArray, IntArray
 
 
 def cap(extent: Extent) -> Section:
@@ -41,14 +52,9 @@ def cap(extent: Extent) -> Section:
     best = errors["triangulation, rescaled, K = 6"]
     along = errors["shortest paths of the triangulation"]
     section.claims = [
-        Claim("PTU, mean relative error", "0.046 %", percent(best), best <= 0.00046),
+        at_most("PTU, mean relative error", "0.046 %", best, 0.00046),
         Claim("shortest paths", "5.6 %", percent(along), 0.03 < along < 0.08),
-        Claim(
-            "here, by default",
-            "–",
-            percent(errors["default"]),
-            errors["default"] <= 0.00012,
-        ),
+        at_most("here, by default", "–", errors["default"], 0.00012),
     ]
     section.header = ["distances", "mean relative error"]
     section.rows = [[name, percent(error)] for name, error in errors.items()]
@@ -61,8 +67,8 @@ def _errors_by_edges(graph: Any, found: dict[str, FloatArray], exact: FloatArray
     lengths, parents = dijkstra(graph.to_sparse(), return_predecessors=True)
     n_edges = np.zeros_like(parents)
     rows = np.arange(len(parents))
-    for place in np.argsort(lengths, axis=1)[:, 1:].T:
-        n_edges[rows, place] = n_edges[rows, parents[rows, place]] + 1
+    for nodes in np.argsort(lengths, axis=1)[:, 1:].T:
+        n_edges[rows, nodes] = n_edges[rows, parents[rows, nodes]] + 1
     figure, (ax,) = canvas(1, size=5)
     apart = exact > 0
     for name, rows_found in found.items():
@@ -82,43 +88,30 @@ def hills(extent: Extent) -> Section:
     n_points = extent.n(3000, 1200)
     data = two_hills(n_points, seed=SEED)
     sources = np.arange(0, n_points, n_points // extent.n(40, 10))
-    exact = data.distances(sources)
-    base = {**PLAIN, "n_neighbors": 8, "step": "chord"}
-    ways: dict[str, dict[str, Any]] = {
-        "PTU, default": {},
-        "PTU, k = K = 8": {**base, "tangent_neighbors": 8},
-        "PTU, k = 8, K = 24": {**base, "tangent_neighbors": 24},
+    ways = {
+        "PTU, k = K = 8": {**RESCALED, "n_neighbors": 8, "tangent_neighbors": 8},
+        "PTU, k = 8, K = 24": {**RESCALED, "n_neighbors": 8, "tangent_neighbors": 24},
     }
-    runs = {name: run_ptu(data.points, **way) for name, way in ways.items()}
-    errors = {
-        name: distance_error(run.model.distances(sources), exact) for name, run in runs.items()
-    }
-    runs["Isomap"] = run_isomap(data.points, n_neighbors=8)
-    graph = build_graph(data.points, 8)
-    errors["Isomap"] = distance_error(graph_distances(graph, sources), exact)
-    moved = embedding_error(runs["PTU, k = 8, K = 24"].places, runs["PTU, k = K = 8"].places)
+    runs = embed(data.points, ways, n_neighbors=8)
     section = Section(
         "hills",
         "Two Gaussian hills",
         f"{n_points} points of a height field; errors against geodesics followed numerically from "
         f"{len(sources)} of them.",
     )
+    errors = _tabulate_distances(section, data, sources, runs, 8)
+    moved = embedding_error(runs["PTU, k = 8, K = 24"].places, runs["PTU, k = K = 8"].places)
     section.claims = [
         Claim("K = 8 and K = 24 look alike", "alike", f"{percent(moved)} apart", moved <= 0.02),
         Claim(
             "PTU and Isomap are comparable on dense data: PTU is no worse",
             "comparable",
-            f"{percent(errors['PTU, default'])} and {percent(errors['Isomap'])}",
-            errors["PTU, default"] <= errors["Isomap"],
+            f"{percent(errors[OURS])} and {percent(errors['Isomap'])}",
+            errors[OURS] <= errors["Isomap"],
         ),
     ]
-    section.header = ["method", "error of distances", "seconds"]
-    section.rows = [line(name, run, errors[name]) for name, run in runs.items()]
-    section.figure = side_by_side(
-        data.points,
-        data.color,
-        [(name, run.places) for name, run in runs.items() if "def" not in name],
-    )
+    panels = [(name, run.places) for name, run in runs.items() if name != OURS]
+    section.figure = side_by_side(data.points, data.color, panels)
     return section
 
 
@@ -127,32 +120,32 @@ def bent_torus(extent: Extent) -> Section:
     n_points = extent.n(3000, 1200)
     data = curved_torus(n_points, seed=SEED)
     sources = np.arange(0, n_points, n_points // extent.n(30, 8))
-    exact = data.distances(sources)
-    runs = {
-        "PTU, default": run_ptu(data.points, 3),
-        "PTU as in the paper": run_ptu(data.points, 3, **PLAIN),
-    }
-    errors = {
-        name: distance_error(run.model.distances(sources), exact) for name, run in runs.items()
-    }
-    runs["Isomap"] = run_isomap(data.points, 3)
-    errors["Isomap"] = distance_error(graph_distances(build_graph(data.points), sources), exact)
+    runs = embed(data.points, AS_IN_PAPER, 3)
     section = Section(
         "curved-torus",
         "Curved solid torus in R⁴",
         f"{n_points} points (x, y, z, (x² + y²)/2); errors against geodesics of the paraboloid.",
     )
-    section.claims = [
-        Claim(
-            "PTU handles it, Isomap does not",
-            "a picture",
-            f"{percent(errors['PTU, default'])} against {percent(errors['Isomap'])}",
-            errors["PTU, default"] <= errors["Isomap"] / 10,
-        )
-    ]
+    errors = _tabulate_distances(section, data, sources, runs, 10)
+    text = "PTU handles it, Isomap does not"
+    section.claims = [against_isomap(text, errors, errors["Isomap"] / 10)]
+    panels = [(name, run.places) for name, run in runs.items()]
+    section.figure = side_by_side(data.points, data.color, panels)
+    return section
+
+
+def _tabulate_distances(
+    section: Section, data: Dataset, sources: IntArray, runs: dict[str, Run], n_neighbors: int
+) -> dict[str, float]:
+    """Fill the table of a section with errors of distances, and return these by name."""
+    exact = data.distances(sources)
+    errors = {
+        name: distance_error(run.model.distances(sources), exact)
+        for name, run in runs.items()
+        if name != "Isomap"
+    }
+    along = graph_distances(build_graph(data.points, n_neighbors), sources)
+    errors["Isomap"] = distance_error(along, exact)
     section.header = ["method", "error of distances", "seconds"]
     section.rows = [line(name, run, errors[name]) for name, run in runs.items()]
-    section.figure = side_by_side(
-        data.points, data.color, [(name, run.places) for name, run in runs.items()]
-    )
-    return section
+    return errors

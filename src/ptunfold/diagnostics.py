@@ -1,4 +1,4 @@
-"""Scores of single points: what the embedding did to their surroundings, and what paths say."""
+"""How far the picture can be trusted, point by point: what it did to edges, what paths say."""
 
 from __future__ import annotations
 
@@ -39,20 +39,10 @@ def coherence(connection: Connection) -> FloatArray:
 
 
 def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArray:
-    """Measure how much the embedding stretches or squeezes the edges at each point.
+    """Measure how much the embedding stretches or squeezes the edges at each point, (n_points,).
 
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    embedding : (n_points, n_components)
-        The coordinates.
-
-    Returns
-    -------
-    distortion : (n_points,) float64
-        The root mean square of relative errors: 0.1 means that the ways to the neighbours are
-        about 10 % too long or too short. NaN at points without an edge or a place.
+    The root mean square of relative errors: 0.1 means that the ways to the neighbours are about
+    10 % too long or too short. NaN at points without an edge or a place.
     """
     graph = connection.graph
     total = np.zeros(graph.n_points)
@@ -76,25 +66,12 @@ def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArra
 def disagreement(
     connection: Connection, sources: IntArray | None = None, *, n_jobs: int | None = None
 ) -> FloatArray:
-    """Measure how much the two directions of paths to each point disagree.
+    """Measure how much the two directions of paths to each point disagree, (n_points,).
 
     A path is unfolded from either end. On flat data both give the same distance; where they
     differ, the frames on the way do not fit together, because of noise, curvature or shortcuts.
-    With arcs as steps they always agree.
-
-    Parameters
-    ----------
-    connection : Connection
-        Rotations and steps on the edges of the graph.
-    sources : (n_sources,) int, optional
-        Where the paths start; a dozen points by default.
-    n_jobs : int, optional
-        Number of threads, as in :class:`ptunfold.PTU`.
-
-    Returns
-    -------
-    disagreement : (n_points,) float64
-        The mean relative difference. NaN where no path leads.
+    With arcs as steps they always agree. The mean relative difference over paths from ``sources``,
+    a dozen points by default; NaN where no path leads.
     """
     n_points = connection.graph.n_points
     if sources is None:
@@ -104,12 +81,12 @@ def disagreement(
     found = np.full((len(sources), n_points), np.nan)
 
     def handle(block: slice) -> None:
-        for place in range(block.start, block.stop):
-            forward, backward = both_directions(connection, int(sources[place]))
+        for row in range(block.start, block.stop):
+            forward, backward = both_directions(connection, int(sources[row]))
             mean = 0.5 * (forward + backward)
             is_there = np.isfinite(mean) & (mean > 0)
             gap = np.abs(forward[is_there] - backward[is_there]) / mean[is_there]
-            found[place, is_there] = np.where(gap < _ROUNDING, 0, gap)
+            found[row, is_there] = np.where(gap < _ROUNDING, 0, gap)
 
     run_blocks(handle, cut(len(sources), 1), Run(n_jobs))
     n_found = np.isfinite(found).sum(axis=0)

@@ -15,22 +15,9 @@ _MOST_BYTES = 64 << 20
 def thumbnails(images: Any, points: FloatArray) -> Any:
     """Make pictures of at most 48 pixels a side, fewer for very many points.
 
-    Parameters
-    ----------
-    images : (n_points, height, width) or (n_points, height, width, 3), or a shape
-        The images, or (height, width) or (height, width, 3) if the points are their pixels.
-    points : (n_points, n_features)
-        The points.
-
-    Returns
-    -------
-    pictures : (n_points, height, width, channels) uint8
-        The darkest value of all images is black, the brightest white; bytes stay as they are.
-
-    Raises
-    ------
-    ValueError
-        If images and points do not go together.
+    ``images`` are (n_points, height, width), perhaps with 3 colours, or a shape if the points are
+    their pixels. Returns uint8 (n_points, height, width, channels): the darkest value of all images
+    is black, the brightest white; bytes stay as they are.
     """
     n_points = len(points)
     if isinstance(images, tuple) and all(isinstance(side, int | np.integer) for side in images):
