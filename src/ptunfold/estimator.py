@@ -9,6 +9,7 @@ from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, Transfo
 
 from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
+from ptunfold.embedding.atlas import make_atlas
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.fitted import Fitted, summary
@@ -21,6 +22,7 @@ from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.threads import Run
 from ptunfold.types import (
+    Atlas,
     Connection,
     Extrapolation,
     FloatArray,
@@ -503,12 +505,49 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         >>> with warnings.catch_warnings(action="ignore"):  # which says that it is cut
         ...     model = PTU().fit(flat_torus(1000).points)
         >>> print(model.topology_.name, model.images([0]).shape)
-        a torus (6, 1, 2)
+        a torus (8, 1, 2)
         """
         check_is_fitted(self)
         chosen = slice(None) if points is None else check_sources(points, len(self.embedding_))
         images: FloatArray = self._fitted.images(self.embedding_[chosen])
         return images
+
+    @with_advice("the making of charts", "pass more charts")
+    def atlas(self, n_charts: int = 2) -> Atlas:
+        """Cover the data with charts that overlap, for what no single flat map can show.
+
+        Each chart is unfolded by itself, by the paths within it. Half of a sphere is shown with a
+        third of the distortion of the whole, a sixth of it with a tenth. What closes upon itself
+        needs charts so small that none goes around it.
+
+        Parameters
+        ----------
+        n_charts : int
+            The number of charts; with several components for the largest, and one for each other.
+
+        Returns
+        -------
+        atlas : Atlas
+            The charts with their distortion, and the motions from one to the next.
+
+        Examples
+        --------
+        >>> import warnings
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import sphere
+        >>> with warnings.catch_warnings(action="ignore"):  # which says that it is closed
+        ...     model = PTU().fit(sphere(1000).points)
+        >>> for n_charts in (1, 2, 6):
+        ...     charts = model.atlas(n_charts).charts
+        ...     print(n_charts, f"{max(chart.distortion for chart in charts):.0%}")
+        1 27%
+        2 8%
+        6 3%
+        """
+        check_is_fitted(self)
+        check_count("n_charts", n_charts)
+        run = Run(self.n_jobs, bool(self.verbose))
+        return make_atlas(self._fitted.as_given, n_charts, self.embedding_.shape[1], run)
 
     def path(self, start: int, end: int) -> Path:
         """Unfold the shortest path between two points of the fitted data.
@@ -630,6 +669,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             color=color,
             images=images,
             paths=paths,
+            seams=self.topology_.seams if self._fitted.is_tile else (),
             n_jobs=self.n_jobs,
         )
         if path is not None:

@@ -179,6 +179,44 @@ def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> 
     return ax
 
 
+def tile(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+    """Draw the embedding of data that close upon themselves, and pale copies of it around.
+
+    The points on both sides of a seam have rings of the same colour, as the borders of a world map
+    that belong together.
+
+    Parameters
+    ----------
+    model : PTU
+        A fitted model of two or three components that was cut open.
+    color : array-like of shape (n_points,), optional
+        Numbers, words or colours, one a point.
+    ax : matplotlib axes, optional
+        Where to draw.
+    **options
+        For matplotlib's ``scatter``.
+
+    Returns
+    -------
+    ax : matplotlib axes
+        With the drawing.
+    """
+    places, copies = _places(model), model.images()
+    if places.shape[1] not in (2, 3):
+        raise ValueError(f"{places.shape[1]} coordinates cannot be drawn; fit 2 or 3 components")
+    if not len(copies):
+        raise ValueError(f"nothing was cut open: the data are {model.topology_}")
+    ax = _new_ax(ax, is_3d=places.shape[1] == 3)
+    for copy in copies:
+        ax.scatter(*copy.T, s=_size(len(places)) / 2, linewidths=0, c=GAP)
+    _scatter(ax, places, color, options)
+    for seam, ring in zip(model.topology_.seams, KINDS, strict=False):
+        border = places[np.unique(seam.edges)]
+        size = 2 * _size(len(places))
+        ax.scatter(*border.T, s=size, facecolors="none", edgecolors=ring, linewidths=0.8)
+    return ax
+
+
 def thumbnails(
     model: Any,
     images: Any,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -305,6 +305,60 @@ class Topology:
         told = " and ".join(filter(None, (", ".join(lengths[:-1]), lengths[-1])))
         word = "period" if count == 1 else "periods"
         return f"closes upon itself along {ways}: {word} {told} ({self.name}){end}"
+
+
+@dataclass(frozen=True, eq=False)
+class Chart:
+    """A part of the data, unfolded by itself.
+
+    Attributes
+    ----------
+    nodes : (n_nodes,) int
+        Its points.
+    coordinates : (n_nodes, n_components) float64
+        Where they are.
+    distortion : float
+        The root mean square error of the distances in it, relative to these.
+    """
+
+    nodes: IntArray
+    coordinates: FloatArray
+    distortion: float
+
+
+class Transition(NamedTuple):
+    """The motion from one chart to another: x becomes ``turn @ x + shift``.
+
+    Attributes
+    ----------
+    turn, shift : (c, c), (c,) float64
+        The motion.
+    error : float
+        The root mean square distance that is left between the points of both.
+    """
+
+    turn: FloatArray
+    shift: FloatArray
+    error: float
+
+
+@dataclass(frozen=True, eq=False)
+class Atlas:
+    """Charts that overlap and together show all points.
+
+    Attributes
+    ----------
+    charts : tuple of Chart
+        The charts.
+    transitions : dict of (int, int) to Transition
+        From each chart to those that share points with it.
+    home : (n_points,) int
+        The chart that shows each point best; -1 if it was left out.
+    """
+
+    charts: tuple[Chart, ...]
+    transitions: dict[tuple[int, int], Transition]
+    home: IntArray
 
 
 @dataclass(frozen=True, eq=False)

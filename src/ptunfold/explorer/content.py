@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -11,7 +12,7 @@ from ptunfold.diagnostics import point_scores
 from ptunfold.explorer.columns import Column, as_columns
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.thumbnails import thumbnails
-from ptunfold.types import FloatArray, Geometry, IntArray
+from ptunfold.types import FloatArray, Geometry, IntArray, Seam
 from ptunfold.validation import check_flag
 
 _MOST_WITH_PATHS = 100_000  # points; with the graph of more a page is slow to open
@@ -29,11 +30,13 @@ def explorer_page(
     color: str | None = None,
     images: Any = None,
     paths: bool | None = None,
+    seams: Sequence[Seam] = (),
     n_jobs: int | None = None,
 ) -> Page:
     """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
-    The other parameters are those of :meth:`ptunfold.PTU.explore`.
+    Points at ``seams`` that were cut are marked, on both sides with the same number. The other
+    parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])
@@ -45,7 +48,7 @@ def explorer_page(
             'columns={"name": values}, and color="name"'
         )
     given = as_columns(columns, n_points)
-    found = point_scores(geometry.connection, embedding, n_jobs=n_jobs)
+    found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
     scores = [Column(name, values) for name, values in found.items()]
     if len(landmarks):
         is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
@@ -53,6 +56,11 @@ def explorer_page(
     if geometry.labels.max() > 0 or geometry.labels.min() < 0:
         parts = [str(label) for label in range(geometry.labels.max() + 1)]
         scores.append(Column("component", geometry.labels.astype(np.int32), parts))
+    if seams:
+        borders = np.zeros(n_points, dtype=np.int32)
+        for number, seam in enumerate(seams, start=1):
+            borders[seam.edges] = number
+        scores.append(Column("seam", borders, ["none", *map(str, range(1, len(seams) + 1))]))
     scores = [replace(score, is_score=True) for score in scores]
     coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
     own = {*coordinates, *(score.name for score in scores)}

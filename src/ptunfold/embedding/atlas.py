@@ -1,0 +1,83 @@
+"""Charts that overlap, where no single one can show the data."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+
+from ptunfold.embedding.pieces import embed_component
+from ptunfold.engines import Engine
+from ptunfold.geodesics.arrangement import restrict
+from ptunfold.geodesics.landmarks import landmark_distances
+from ptunfold.geodesics.seams import nearest_rotation
+from ptunfold.geometry.order import sample
+from ptunfold.kernels.trees import tree_lengths
+from ptunfold.threads import Run
+from ptunfold.types import Atlas, Chart, FloatArray, Geometry, IntArray, LandmarkPlan, Transition
+
+_OVERLAP = 0.1  # of the way from the middle of a chart to the farthest point of its own
+_MOST_BY_ALL, _N_LANDMARKS, _N_SOURCES = 3000, 200, 50
+
+
+def make_atlas(geometry: Geometry, n_charts: int, n_components: int, run: Run) -> Atlas:
+    """Cover the largest component by charts, each unfolded by itself; the others have one each."""
+    geometry = replace(geometry, torn=None)
+    parts: list[IntArray] = []
+    home = np.full(geometry.graph.n_points, -1)
+    for place, nodes in enumerate(geometry.components):
+        lengths = _from_middles(geometry, nodes, n_charts if place == 0 else 1)
+        nearest = lengths.min(axis=0)
+        home[nodes] = len(parts) + lengths.argmin(axis=0)
+        # Along a shortest path to the middle of a chart one stays in it: it is connected.
+        reach = nearest + _OVERLAP * nearest.max()
+        parts += [nodes[row <= reach] for row in lengths]
+    charts = tuple(_chart(geometry, nodes, n_components, run) for nodes in parts)
+    transitions = {}
+    for one, first in enumerate(charts):
+        for other, second in enumerate(charts):
+            _, ours, theirs = np.intersect1d(first.nodes, second.nodes, return_indices=True)
+            if one != other and len(ours) > n_components:
+                transitions[one, other] = _transition(
+                    first.coordinates[ours], second.coordinates[theirs]
+                )
+    return Atlas(charts, transitions, home)
+
+
+def _from_middles(geometry: Geometry, nodes: IntArray, count: int) -> FloatArray:
+    """Measure along the graph from points as far apart as possible, (n_middles, n_nodes)."""
+    graph = restrict(geometry.connection, nodes).graph
+    row = np.empty((1, len(nodes)))
+    tree_lengths(*graph.arrays, np.zeros(1, dtype=np.int64), row)
+    rows: list[FloatArray] = []
+    for _ in range(min(count, len(nodes))):
+        nearest = np.min(rows, axis=0) if rows else row[0]
+        tree_lengths(*graph.arrays, np.array([int(nearest.argmax())]), row)
+        rows.append(row[0].copy())
+    return np.array(rows)
+
+
+def _chart(geometry: Geometry, nodes: IntArray, n_components: int, run: Run) -> Chart:
+    """Unfold some points by the paths among them alone, and measure what that distorts."""
+    plan = LandmarkPlan(_N_LANDMARKS, "maxmin", np.random.RandomState(0))
+    few = len(nodes) <= _MOST_BY_ALL
+    embedding, _ = embed_component(
+        geometry, nodes, n_components, None if few else plan, Engine(), run, mds="auto"
+    )
+    coordinates = embedding.coordinates.astype(np.float64)
+    connection = restrict(geometry.connection, nodes)
+    sources = sample(coordinates, _N_SOURCES)
+    exact = landmark_distances(connection, sources, np.float64, run)
+    shown = np.linalg.norm(coordinates[sources, None] - coordinates[None], axis=2)
+    whole = np.linalg.norm(exact)
+    distortion = float(np.linalg.norm(shown - exact) / whole) if whole else 0.0
+    return Chart(nodes, coordinates, distortion)
+
+
+def _transition(found: FloatArray, wanted: FloatArray) -> Transition:
+    """Find the motion that takes points of one chart to where they are in another."""
+    middle, goal = found.mean(axis=0), wanted.mean(axis=0)
+    turn = nearest_rotation((wanted - goal).T @ (found - middle))
+    shift = goal - turn @ middle
+    off = found @ turn.T + shift - wanted
+    return Transition(turn, shift, float(np.sqrt(np.square(off).sum(axis=1).mean())))
