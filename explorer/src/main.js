@@ -9,6 +9,7 @@ import { download, table } from "./save.js";
 import { short } from "./text.js";
 import { View } from "./view.js";
 
+const FAR_APART = 5; // times the usual step of a path: torn, not only long
 const $ = (id) => document.getElementById(id);
 const FADED = 46; // of 255: points that are not selected
 const MOST_ON_CARD = 60;
@@ -281,14 +282,32 @@ class Explorer {
     for (const view of Object.values(this.views ?? {})) if (view.width && !view.waiting) view.redecorate();
   }
 
+  // The steps of the path that cross a seam, where the embedding is cut open: it goes on at the
+  // border on the other side.
+  tears(view) {
+    const borders = this.columns.find((column) => column.isScore && column.name === "seam")?.values;
+    const found = new Set();
+    if (!borders || !this.path || view !== this.views?.right) return found;
+    const { positions: p } = view;
+    const { nodes } = this.path;
+    const way = (a, b) => Math.hypot(p[3 * a] - p[3 * b], p[3 * a + 1] - p[3 * b + 1], p[3 * a + 2] - p[3 * b + 2]);
+    const ways = nodes.slice(1).map((node, step) => way(nodes[step], node));
+    const usual = [...ways].sort((a, b) => a - b)[ways.length >> 1];
+    ways.forEach((length, step) => {
+      if (length > FAR_APART * usual && borders[nodes[step]] && borders[nodes[step + 1]]) found.add(step + 1);
+    });
+    return found;
+  }
+
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
     if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen, this.chosen, this.nChosen);
     const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
     const at = (id) => [seen[3 * id], seen[3 * id + 1]];
+    const tears = this.tears(view);
     const line = (ids, colour, width) => {
       pen.beginPath();
-      for (const id of ids) pen.lineTo(...at(id));
+      ids.forEach((id, step) => (tears.has(step) ? pen.moveTo(...at(id)) : pen.lineTo(...at(id))));
       Object.assign(pen, { strokeStyle: colour, lineWidth: width, lineJoin: "round", lineCap: "round" });
       pen.stroke();
     };

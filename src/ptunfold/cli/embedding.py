@@ -72,6 +72,9 @@ def embed(
     landmark_selection: Annotated[str, Option(help="maxmin or random.")] = "maxmin",
     mds: Annotated[str, Option(help="auto, classical or stress.")] = "auto",
     disconnected: Annotated[str, Option(help="bridge, error, largest or separate.")] = "bridge",
+    seams: Annotated[
+        str, Option(help="Data that close upon themselves: auto, cut or leave.")
+    ] = "auto",
     search: Annotated[str, Option(help="auto, exact or approximate.")] = "auto",
     engine: Annotated[str, Option(help="threads, cuda or dask.")] = "threads",
     store: Annotated[
@@ -136,6 +139,7 @@ def embed(
             landmark_selection=landmark_selection,
             mds=mds,
             disconnected=disconnected,
+            seams=seams,
             search=search,
             engine=engine if store is None else Disk(store, resume, engine),
             random_state=random_state,

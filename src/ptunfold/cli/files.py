@@ -204,4 +204,5 @@ def trust_in(model: Any) -> dict[str, Any]:
         "components": int(model.component_labels_.max()) + 1,
         "points left out": len(model.embedding_) - used,
         "two-sided": model.orientation_.is_orientable,
+        "topology": str(model.topology_),
     }
