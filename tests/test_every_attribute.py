@@ -87,6 +87,8 @@ def calls(points, folder):
         "path": lambda model: [model.path(0, last), model.path(last, 0), model.path(1, 1)],
         "distances": lambda model: [model.distances(), model.distances([0, last])],
         "scores": lambda model: model.scores(),
+        "images": lambda model: [model.images(), model.images([0, last])],
+        "atlas": lambda model: [model.atlas(), model.atlas(1)],
         "explore": lambda model: model.explore(columns={"number": np.arange(len(points))}),
         "save": save_and_load,
         "load": lambda model: None,  # done above

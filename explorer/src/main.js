@@ -9,7 +9,7 @@ import { download, table } from "./save.js";
 import { short } from "./text.js";
 import { View } from "./view.js";
 
-const FAR_APART = 5; // times the usual step of a path: torn, not only long
+const FAR_APART = 3; // in the embedding, times the length of an edge: torn, not only long
 const $ = (id) => document.getElementById(id);
 const FADED = 46; // of 255: points that are not selected
 const MOST_ON_CARD = 60;
@@ -85,7 +85,7 @@ class Explorer {
       ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), isFeature: true }))
       : [];
     const places = Array.from({ length: meta.components }, (_, k) => ({
-      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components),
+      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components), isPlace: true,
     }));
     return [...columns.filter((c) => !c.isScore), ...features, ...places, ...columns.filter((c) => c.isScore)];
   }
@@ -288,14 +288,13 @@ class Explorer {
     const borders = this.columns.find((column) => column.isScore && column.name === "seam")?.values;
     const found = new Set();
     if (!borders || !this.path || view !== this.views?.right) return found;
-    const { positions: p } = view;
-    const { nodes } = this.path;
-    const way = (a, b) => Math.hypot(p[3 * a] - p[3 * b], p[3 * a + 1] - p[3 * b + 1], p[3 * a + 2] - p[3 * b + 2]);
-    const ways = nodes.slice(1).map((node, step) => way(nodes[step], node));
-    const usual = [...ways].sort((a, b) => a - b)[ways.length >> 1];
-    ways.forEach((length, step) => {
-      if (length > FAR_APART * usual && borders[nodes[step]] && borders[nodes[step + 1]]) found.add(step + 1);
-    });
+    const { nodes, along } = this.path;
+    const axes = this.columns.filter((column) => column.isPlace).map((column) => column.values);
+    for (let step = 1; step < nodes.length; step++) {
+      const [a, b] = [nodes[step - 1], nodes[step]];
+      const shown = Math.hypot(...axes.map((values) => values[a] - values[b]));
+      if (borders[a] && borders[b] && shown > FAR_APART * (along[step] - along[step - 1])) found.add(step);
+    }
     return found;
   }
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
-from ptunfold.geodesics.rows import kept_of
+from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.kernels.development import develop_both_ways
 from ptunfold.kernels.trees import Tree, grow_whole_tree, least_along, new_tree
@@ -55,7 +55,8 @@ _RIM, _ONE_SIDE = 0.25, -0.2
 _SHIFT = 0.25
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
-_LEAST_POINTS = 50
+# Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
+_LEAST_POINTS, _AND_MORE = 50, 4
 _COHERENT = 0.75
 
 
@@ -122,7 +123,8 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
     torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
     if seams == "leave" or not _is_sure(geometry.connection):
         return geometry
-    for nodes, topology in topologies(geometry):
+    least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
+    for nodes, topology in topologies(geometry, least):
         has_room = n_components >= topology.dim + len(topology.seams)
         if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
@@ -131,11 +133,12 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
             )
         elif topology.seams and (seams == "cut" or not has_room):
             torn.append(nodes[topology.edges])
-            warn(
-                f"the sheet {topology} and is cut open there: neighbours across the seam are "
-                'far apart in the embedding (see topology_ and images); pass seams="leave" to fold '
-                "it instead"
-            )
+            if seams == "auto":
+                warn(
+                    f"the sheet {topology} and is cut open there: neighbours across the seam are "
+                    'far apart in the embedding (see topology_ and images); pass seams="cut" to '
+                    'have it so without this warning, or "leave" to fold the sheet'
+                )
     return replace(geometry, torn=np.concatenate(torn))
 
 
@@ -151,9 +154,7 @@ def topology_of(geometry: Geometry) -> Topology:
     return replace(found, seams=seams, edges=nodes[found.edges], where=where)
 
 
-def topologies(
-    geometry: Geometry, least: int = _LEAST_POINTS
-) -> Iterator[tuple[IntArray, Topology]]:
+def topologies(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Topology]]:
     """Find the topology of each part of enough points that is joined without bridges."""
     # A curve of several pieces is one all the same.
     is_curve = geometry.connection.intrinsic_dim == 1
@@ -174,21 +175,19 @@ class Unrolled:
     ----------
     root : int
         The central point.
-    tree : Tree
-        The shortest paths.
+    tree, n_settled : Tree, int
+        The shortest paths, and the number of points that they lead to.
     where : (n_points, d) float64
         Each point as seen from the root.
     turns : (n_points, d, d) float64
         From the frame of each point to that of the root.
-    weakest : (n_points,) float64
-        The least coherence on the way.
     """
 
     root: int
     tree: Tree
+    n_settled: int
     where: FloatArray
     turns: FloatArray
-    weakest: FloatArray
 
 
 def unroll(connection: Connection) -> Unrolled:
@@ -214,9 +213,7 @@ def unroll(connection: Connection) -> Unrolled:
         turns,
         np.zeros((graph.n_points, 2)),
     )
-    weakest = np.ones(graph.n_points)
-    least_along(graph.tails, kept_of(connection), tree, n_settled, weakest)
-    return Unrolled(root, tree, where, turns, weakest)
+    return Unrolled(root, tree, n_settled, where, turns)
 
 
 def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
@@ -341,10 +338,20 @@ def _group(
     names, firsts = np.unique(numbers[edges], return_index=True)
     relations = np.searchsorted(names, triangles[: min(count, _MOST_TRIANGLES)])
     parts = np.split(edges, firsts[1:]) if len(names) else []
-    return [_with_motion(connection, unrolled, part) for part in parts], relations
+    if not parts:
+        return [], relations
+    # Measured even where everything was carried: a few edges that jump do not show in the mean.
+    shares = carried_shares(connection, np.arange(graph.n_points), None)
+    weakest = np.ones(graph.n_points)
+    least_along(graph.tails, shares, unrolled.tree, unrolled.n_settled, weakest)
+    ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
+    least = np.minimum(ends, shares)
+    return [_with_motion(connection, unrolled, part, least[part]) for part in parts], relations
 
 
-def _with_motion(connection: Connection, unrolled: Unrolled, edges: IntArray) -> _Group:
+def _with_motion(
+    connection: Connection, unrolled: Unrolled, edges: IntArray, weakest: FloatArray
+) -> _Group:
     """Find the motion that loops through some edges make in the mean."""
     graph, where, turns = connection.graph, unrolled.where, unrolled.turns
     tails, heads = graph.tails[edges], graph.indices[edges]
@@ -355,8 +362,6 @@ def _with_motion(connection: Connection, unrolled: Unrolled, edges: IntArray) ->
     shift = (seen - where[heads] @ turn.T).mean(axis=0)
     distance = unrolled.tree.distance
     loops = distance[tails] + distance[heads] + graph.lengths[edges]
-    weakest = np.minimum(unrolled.weakest[tails], unrolled.weakest[heads])
-    weakest = np.minimum(weakest, kept_of(connection)[edges])
     return _Group(edges, where[heads], seen, turn, shift, loops, weakest)
 
 

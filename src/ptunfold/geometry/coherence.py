@@ -81,16 +81,16 @@ def with_coherence(
         return replace(connection, coherence=found)
     if graph.n_points > _FEW and connection.points is not None:
         # Some points tell whether there is anything to lose; on most sheets there is not.
-        some = _shares(connection, sample(connection.points, _SOME), n_jobs)
+        some = carried_shares(connection, sample(connection.points, _SOME), n_jobs)
         if 1 - np.nanmean(some) < 0.5 * _LEAST_LOSS:
             return replace(connection, coherence=None)
-    shares = _shares(connection, np.arange(graph.n_points), n_jobs)
+    shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
     if not graph.n_edges or 1 - shares.mean() < _LEAST_LOSS:
         return replace(connection, coherence=None)
     return replace(connection, coherence=shares)
 
 
-def _shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
+def carried_shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
     """Tell what is carried over each edge, (n_edges,), NaN where no end is among the nodes."""
     graph = connection.graph
     turned = _turns(connection, nodes, n_jobs)
