@@ -49,8 +49,9 @@ _CLOSED = 0.5
 _TRUSTED = 0.85
 # Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
 _LEAST_SEAM = 0.5
-# Of points at a rim, in units of n^(1 - 1/d): 0.6 and more on sheets, up to 0.2 without a rim.
-_RIM, _ONE_SIDE = 0.25, -0.2
+# Of points at a rim, in units of n^(1 - 1/d): 0.4 and more on sheets, up to 0.1 without a rim; of
+# more than two dimensions up to 0.25, because neighbours are few for so many directions.
+_RIM, _SOLID_RIM, _ONE_SIDE = 0.25, 0.35, -0.2
 # Of how far it carries, by how much the motion of a seam may differ along it and still be a shift.
 _SHIFT = 0.25
 _NEARLY_ALL = 0.9
@@ -263,7 +264,8 @@ def _has_rim(connection: Connection) -> bool:
     is_behind = np.einsum("ei,ei->e", steps, ahead[graph.tails]) < _ONE_SIDE
     has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
     n_rim = np.count_nonzero(~has_behind & (sizes > 0.5))
-    return bool(n_rim > _RIM * graph.n_points ** (1 - 1 / dim))
+    least = _RIM if dim == 2 else _SOLID_RIM
+    return bool(n_rim > least * graph.n_points ** (1 - 1 / dim))
 
 
 def _is_ring(groups: list[_Group], where: FloatArray) -> bool:
