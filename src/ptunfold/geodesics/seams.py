@@ -58,6 +58,8 @@ _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
+# Of more points, which have ten neighbours each, voids are too many to be filled.
+_MOST_POINTS = 200_000
 _COHERENT = 0.75
 
 
@@ -122,7 +124,8 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
     for each loop that closes.
     """
     torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
-    if seams == "leave" or not _is_sure(geometry.connection):
+    is_large = geometry.graph.n_points > _MOST_POINTS
+    if seams == "leave" or is_large or not _is_sure(geometry.connection):
         return geometry
     least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
     for nodes, topology in topologies(geometry, least):
@@ -145,6 +148,11 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
 
 def topology_of(geometry: Geometry) -> Topology:
     """Find the topology of the largest part, in the caller's numbers."""
+    if geometry.graph.n_points > _MOST_POINTS:
+        raise ValueError(
+            f"the topology of more than {_MOST_POINTS:,} points is not known; fit a part of them, "
+            "which tells it, and transform the rest"
+        )
     nodes, found = next(topologies(geometry, 1))
     nodes = geometry.to_input(nodes)
     where = np.full((len(geometry.labels), found.dim), np.nan)
