@@ -88,7 +88,7 @@ def unfold(
     engine = Engine() if engine is None else engine
     run = replace(run, n_jobs=effective_n_jobs(run.n_jobs))  # once for all stages
     geometry = build_geometry(points, options, engine, run, check=check)
-    geometry = cut_open(geometry, n_components, seams)
+    geometry = cut_open(geometry, n_components, seams, run.n_jobs)
     pieces = [
         embed_component(geometry, nodes, n_components, landmarks, engine, run, mds=mds)
         for nodes in geometry.components

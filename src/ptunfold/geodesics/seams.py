@@ -63,13 +63,15 @@ _MOST_POINTS = 200_000
 _COHERENT = 0.75
 
 
-def find_topology(connection: Connection) -> Topology:
+def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology:
     """Find where a connected sheet closes upon itself, and how.
 
     Parameters
     ----------
     connection : Connection
         Rotations and steps on the edges of a connected graph.
+    n_jobs : int, optional
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Examples
     --------
@@ -85,7 +87,7 @@ def find_topology(connection: Connection) -> Topology:
     unrolled = unroll(connection)
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
-    groups, relations = _group(connection, unrolled, is_open, n_around)
+    groups, relations = _group(connection, unrolled, is_open, n_around, n_jobs)
     has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.where)
     found = [groups[place] for place in _independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
@@ -117,7 +119,9 @@ def _is_sure(connection: Connection) -> bool:
     return kept is None or connection.intrinsic_dim == 1 or bool(kept.mean() >= _COHERENT)
 
 
-def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
+def cut_open(
+    geometry: Geometry, n_components: int, seams: str, n_jobs: int | None = None
+) -> Geometry:
     """Tear the edges across the seams of data that close upon themselves, and say so.
 
     With "auto" that is done if a picture of ``n_components`` dimensions has no room for another one
@@ -128,7 +132,7 @@ def cut_open(geometry: Geometry, n_components: int, seams: str) -> Geometry:
     if seams == "leave" or is_large or not _is_sure(geometry.connection):
         return geometry
     least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
-    for nodes, topology in topologies(geometry, least):
+    for nodes, topology in topologies(geometry, least, n_jobs):
         has_room = n_components >= topology.dim + len(topology.seams)
         if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
@@ -153,7 +157,7 @@ def topology_of(geometry: Geometry) -> Topology:
             f"the topology of more than {_MOST_POINTS:,} points is not known; fit a part of them, "
             "which tells it, and transform the rest"
         )
-    nodes, found = next(topologies(geometry, 1))
+    nodes, found = next(topologies(geometry, 1, n_jobs=1))
     nodes = geometry.to_input(nodes)
     where = np.full((len(geometry.labels), found.dim), np.nan)
     where[nodes] = found.where
@@ -163,7 +167,9 @@ def topology_of(geometry: Geometry) -> Topology:
     return replace(found, seams=seams, edges=nodes[found.edges], where=where)
 
 
-def topologies(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Topology]]:
+def topologies(
+    geometry: Geometry, least: int, n_jobs: int | None
+) -> Iterator[tuple[IntArray, Topology]]:
     """Find the topology of each part of enough points that is joined without bridges."""
     # A curve of several pieces is one all the same.
     is_curve = geometry.connection.intrinsic_dim == 1
@@ -173,7 +179,7 @@ def topologies(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Topol
         if count < least:
             continue
         nodes = np.flatnonzero(labels == label)
-        yield nodes, find_topology(restrict(geometry.connection, nodes))
+        yield nodes, find_topology(restrict(geometry.connection, nodes), n_jobs)
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,7 +337,11 @@ class _Group:
 
 
 def _group(
-    connection: Connection, unrolled: Unrolled, is_open: BoolArray, n_around: int
+    connection: Connection,
+    unrolled: Unrolled,
+    is_open: BoolArray,
+    n_around: int,
+    n_jobs: int | None,
 ) -> tuple[list[_Group], IntArray]:
     """Put open edges together that lead the same way; list triangles of three groups, (m, 3)."""
     graph = connection.graph
@@ -351,7 +361,7 @@ def _group(
     if not parts:
         return [], relations
     # Measured even where everything was carried: a few edges that jump do not show in the mean.
-    shares = carried_shares(connection, np.arange(graph.n_points), None)
+    shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
     weakest = np.ones(graph.n_points)
     least_along(graph.tails, shares, unrolled.tree, unrolled.n_settled, weakest)
     ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
