@@ -14,6 +14,7 @@ import numpy as np
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.geodesics.arrangement import arrange
+from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.kernels import batches
 from ptunfold.kernels.bending import nearest_orthogonal
 from ptunfold.kernels.lanes import LANES
@@ -62,45 +63,18 @@ def development(dim, rng, folder):
     graph = build_graph(points)
     connection = connect(points, graph, estimate_frames(points, graph, 15, dim))
     connection = arrange(connection, np.arange(N_POINTS)).connection
-    graph = connection.graph
-    sources = np.arange(LANES)
-    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-    queue = [
-        np.full(batches._N_BUCKETS + 1, -1, dtype=np.int32),
-        np.empty(N_POINTS, dtype=np.int32),
-        np.empty(N_POINTS, dtype=np.int32),
-        np.full(N_POINTS, -1, dtype=np.int32),
-        np.empty(N_POINTS),
-    ]
-    labels = np.empty((N_POINTS, LANES))
-    parents = np.empty((N_POINTS, LANES), dtype=np.uint16)
-    visits = np.empty(4 * N_POINTS, dtype=np.int32)
-    edges = (graph.indptr, graph.indices)
-    width = 1 / np.median(graph.lengths)
+    laid = OneWayRows(connection, np.arange(N_POINTS)).laid
+    batch = batches.new_batch(N_POINTS, dim, 0)
+    batch.sources[:] = np.arange(LANES)
 
     def find_paths():
-        return batches.shortest_paths(
-            *edges, graph.lengths, back, sources, width, *queue, labels, parents, visits
-        )
+        return batches.shortest_paths(laid.graph, laid.back, laid.per_width, batch)
 
     n_visits = find_paths()
-    ready, vectors = np.empty(N_POINTS, dtype=np.int64), np.empty((N_POINTS * dim, LANES))
     fixed = for_one_dimension(dim, folder)
-    turns, lost = connection.rotations.ravel(), np.empty(0)
 
     def develop(module):
-        return lambda: module.develop(
-            *edges,
-            connection.steps,
-            turns,
-            lost,
-            sources,
-            parents,
-            visits,
-            n_visits,
-            ready,
-            vectors,
-        )
+        return lambda: module.develop(laid, batch, n_visits)
 
     scale = 1e9 / (N_POINTS * LANES)
     works = (find_paths, develop(batches), develop(fixed))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geodesics.paths import both_directions
-from ptunfold.geodesics.rows import kept_of
+from ptunfold.kernels.inputs import kept_of
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 from ptunfold.validation import check_connection

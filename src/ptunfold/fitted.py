@@ -73,8 +73,8 @@ class Fitted:
         if not self.is_tile:
             return []
         order = self.geometry.to_input(np.arange(len(self.embedding)))
-        maps = np.empty_like(self.extension(None).maps)
-        maps[order] = self.extension(None).maps
+        maps = np.empty_like(self.extension(None).ways.outer)
+        maps[order] = self.extension(None).ways.outer
         connection = self.as_given.connection
         return [motion_of(seam, connection, self.embedding, maps) for seam in self.topology.seams]
 

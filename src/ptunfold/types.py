@@ -57,11 +57,6 @@ class Graph:
         return len(self.indptr) - 1
 
     @property
-    def arrays(self) -> tuple[IntArray, IntArray, FloatArray]:
-        """What kernels take of a graph: indptr, indices and lengths."""
-        return self.indptr, self.indices, self.lengths
-
-    @property
     def n_edges(self) -> int:
         """Number of directed edges, twice the number of undirected ones."""
         return len(self.indices)

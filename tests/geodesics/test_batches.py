@@ -19,7 +19,6 @@ from ptunfold.geodesics import rows as rows_module
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import OneWayRows, fold_directions
 from ptunfold.geodesics.squares import BAND, new_bands
-from ptunfold.kernels import batches
 from ptunfold.threads import Run
 from tests.oracle import random_connection
 
@@ -97,52 +96,6 @@ def test_lengths_of_very_different_size():
         distances = geodesic_distances(points, n_neighbors=6)
     exact = np.linalg.norm(points[:, None] - points[None], axis=2)
     np.testing.assert_allclose(distances, exact, rtol=0, atol=1e-9 * exact.max())
-
-
-def test_a_list_of_visits_that_is_cut_short(monkeypatch):
-    connection = sheet_connection(s_with_hole(300).points)
-    laid_out = arrange(connection, np.arange(300)).connection
-    graph = laid_out.graph
-    back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-    n, dim, lanes = 300, 2, batches.LANES
-    labels, vectors = np.empty((n, lanes)), np.empty((n * dim, lanes))
-    parents, ready = np.empty((n, lanes), dtype=np.uint16), np.empty(n, dtype=np.int64)
-    sources = np.arange(lanes)
-    results = []
-    for n_kept in (4 * n, 10, 0):
-        visits = np.empty(n_kept, dtype=np.int32)
-        n_visits = batches.shortest_paths(
-            graph.indptr,
-            graph.indices,
-            graph.lengths,
-            back,
-            sources,
-            10.0,
-            np.full(batches._N_BUCKETS + 1, -1, dtype=np.int32),
-            np.empty(n, dtype=np.int32),
-            np.empty(n, dtype=np.int32),
-            np.full(n, -1, dtype=np.int32),
-            np.empty(n),
-            labels,
-            parents,
-            visits,
-        )
-        batches.develop(
-            graph.indptr,
-            graph.indices,
-            laid_out.steps,
-            laid_out.rotations.ravel(),
-            np.empty(0),
-            sources,
-            parents,
-            visits,
-            n_visits,
-            ready,
-            vectors,
-        )
-        results.append(vectors.copy())
-    np.testing.assert_array_equal(results[0], results[1])
-    np.testing.assert_array_equal(results[0], results[2])
 
 
 def test_copies_of_points_are_merged_and_come_back():

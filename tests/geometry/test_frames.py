@@ -6,7 +6,6 @@ from scipy.sparse.csgraph import dijkstra
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square, spherical_cap
-from ptunfold.kernels.trees import graph_neighborhoods
 
 
 def planes_agree(first, second, atol):
@@ -25,20 +24,6 @@ def textbook_frame(points, center, dim):
 @pytest.fixture(scope="module")
 def cloud():
     return np.random.default_rng(3).normal(size=(80, 4))
-
-
-@pytest.mark.parametrize("n_neighbors", [3, 12, 40])
-def test_neighbourhoods_are_nearest_on_the_graph(cloud, n_neighbors):
-    graph = build_graph(cloud, 6)
-    members = np.empty((80, n_neighbors), dtype=np.int64)
-    counts = np.empty(80, dtype=np.int64)
-    everyone = np.arange(80)
-    graph_neighborhoods(
-        graph.indptr, graph.indices, graph.lengths, everyone, everyone, members, counts
-    )
-    lengths = dijkstra(graph.to_sparse())
-    np.testing.assert_array_equal(counts, n_neighbors)
-    np.testing.assert_array_equal(members, np.argsort(lengths, axis=1)[:, 1 : n_neighbors + 1])
 
 
 @pytest.mark.parametrize("tangent_neighbors", [4, 12])

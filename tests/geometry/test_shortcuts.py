@@ -8,7 +8,6 @@ from scipy.spatial import cKDTree
 from ptunfold import PTU, build_graph, find_shortcuts
 from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
 from ptunfold.geometry.graph import graph_from_edges, without_edges
-from ptunfold.kernels.detours import ways_by_two
 
 CLEAN = {
     "roll": swiss_roll(2000),
@@ -195,19 +194,3 @@ def test_copies_do_not_hide_shortcuts():
         find_shortcuts(build_graph(np.concatenate([points] * n_copies))) for n_copies in (1, 2)
     )
     np.testing.assert_array_equal(once, twice)
-
-
-def test_ways_over_one_node_are_the_shortest():
-    rng = np.random.default_rng(0)
-    graph = build_graph(rng.normal(size=(60, 2)), 6)
-    along = rng.random(graph.n_edges) < 0.7
-    along &= along[graph.reverse]
-    lengths = np.full((60, 60), np.inf)
-    lengths[graph.tails[along], graph.indices[along]] = graph.lengths[along]
-    tails, heads = rng.integers(0, 60, (2, 300))
-    found = np.empty(300)
-    ways_by_two(graph.indptr, graph.indices, graph.lengths, along, tails, heads, found)
-    expected = (lengths[tails] + lengths[heads]).min(axis=1)
-    np.testing.assert_array_equal(found, expected)
-    assert np.isfinite(found).any()
-    assert np.isinf(found).any()

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.trees import grow_whole_tree, new_tree
 from ptunfold.kernels.zipping import (
+    Zipper,
     join_open_edges,
     shut_short_loops,
     triangles_of_open_edges,
@@ -31,8 +33,12 @@ def lattice(rows, columns, *, wrap_rows=False, wrap_columns=False, twist=False):
 
 def tree_of(graph):
     tree = new_tree(graph.n_points)
-    grow_whole_tree(graph.indptr, graph.indices, graph.lengths, 0, tree)
+    grow_whole_tree(graph_arrays(graph), 0, tree)
     return tree
+
+
+def zipper_of(graph, is_shut):
+    return Zipper(graph.indptr, graph.indices, graph.reverse, is_shut)
 
 
 def zipped(graph):
@@ -42,7 +48,7 @@ def zipped(graph):
     is_shut[edges] = is_shut[graph.reverse[edges]] = True
     queue = np.empty(graph.n_edges, dtype=np.int64)
     queue[: len(edges)] = edges
-    count = zip_up(graph.indptr, graph.indices, graph.reverse, is_shut, queue, len(edges))
+    count = zip_up(zipper_of(graph, is_shut), queue, len(edges))
     assert count == is_shut.sum() // 2
     np.testing.assert_array_equal(is_shut, is_shut[graph.reverse])
     return is_shut
@@ -50,7 +56,7 @@ def zipped(graph):
 
 def groups_of(graph, is_shut, n_steps=4):
     numbers = np.empty(graph.n_edges, dtype=np.int64)
-    join_open_edges(graph.indptr, graph.indices, graph.reverse, is_shut, n_steps, numbers)
+    join_open_edges(zipper_of(graph, is_shut), n_steps, numbers)
     return numbers
 
 
@@ -71,9 +77,7 @@ def test_loops_of_lattices(graph, n_loops):
     pairs = np.minimum(numbers, numbers[graph.reverse])
     names = np.unique(pairs[~is_shut])
     found = np.empty((graph.n_edges, 3), dtype=np.int64)
-    count = triangles_of_open_edges(
-        graph.indptr, graph.indices, graph.reverse, is_shut, pairs, found
-    )
+    count = triangles_of_open_edges(zipper_of(graph, is_shut), pairs, found)
     rows = np.zeros((count, len(names)))
     for row, triangle in zip(rows, np.searchsorted(names, found[:count]), strict=True):
         np.add.at(row, triangle, 1)
@@ -106,11 +110,11 @@ def test_a_void_is_filled_if_the_way_around_is_short(n_steps, is_filled):
     is_shut = zipped(graph)
     assert not is_shut.all()
     queue = np.empty(graph.n_edges, dtype=np.int64)
-    arrays = (graph.indptr, graph.indices, graph.reverse, is_shut, queue)
-    count = shut_short_loops(*arrays, n_steps)
+    zipper = zipper_of(graph, is_shut)
+    count = shut_short_loops(zipper, queue, n_steps)
     assert (count > 0) == is_filled
     if is_filled:
-        zip_up(*arrays, count)
+        zip_up(zipper, queue, count)
         assert is_shut.all()
 
 

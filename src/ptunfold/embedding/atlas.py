@@ -12,7 +12,7 @@ from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.landmarks import landmark_distances
 from ptunfold.geodesics.seams import nearest_rotation
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.trees import tree_lengths
+from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run
 from ptunfold.types import Atlas, Chart, FloatArray, Geometry, IntArray, LandmarkPlan, Transition
 
@@ -47,13 +47,10 @@ def make_atlas(geometry: Geometry, n_charts: int, n_components: int, run: Run) -
 def _from_middles(geometry: Geometry, nodes: IntArray, count: int) -> FloatArray:
     """Measure along the graph from points as far apart as possible, (n_middles, n_nodes)."""
     graph = restrict(geometry.connection, nodes).graph
-    row = np.empty((1, len(nodes)))
-    tree_lengths(*graph.arrays, np.zeros(1, dtype=np.int64), row)
     rows: list[FloatArray] = []
     for _ in range(min(count, len(nodes))):
-        nearest = np.min(rows, axis=0) if rows else row[0]
-        tree_lengths(*graph.arrays, np.array([int(nearest.argmax())]), row)
-        rows.append(row[0].copy())
+        nearest = np.min(rows, axis=0) if rows else lengths_from(graph, 0)
+        rows.append(lengths_from(graph, int(nearest.argmax())))
     return np.array(rows)
 
 

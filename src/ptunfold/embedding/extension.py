@@ -10,7 +10,7 @@ import numpy as np
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
-from ptunfold.kernels.blending import blend, local_moments
+from ptunfold.kernels.blending import Ways, blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
@@ -75,7 +75,10 @@ class Extension:
         degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
-        self.maps, self.inverses = self._fit_maps(geometry.connection.steps[kept])
+        maps, inverses = self._fit_maps(geometry.connection.steps[kept])
+        edges = self.indptr, self.indices
+        self.ways = Ways(*edges, points, self.frames, maps, self.coordinates)
+        self.ways_back = Ways(*edges, self.coordinates, inverses, self.frames, surface)
         self.search = exact_search(
             self.points, len(self.points), 1, effective_n_jobs(n_jobs), are_new=True
         )
@@ -108,8 +111,7 @@ class Extension:
         if self.span is not None:
             queries, off_span = self.span.into(queries, n_jobs)
         nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
-        ways = (self.points, self.frames, self.maps, self.coordinates)
-        coordinates, gaps = self._blend(nearest, queries, ways, n_jobs)
+        coordinates, gaps = self._blend(nearest, queries, self.ways, n_jobs)
         way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
         is_far = way > _FAR * self.reach_in_space[nearest]
         is_fitted = way <= self._rounding
@@ -130,8 +132,7 @@ class Extension:
             own = 1 - (np.minimum(gaps, reach) / reach)[:, None]
             points = own * self.surface[nearest] + (1 - own) * smooth
         else:
-            back = (self.coordinates, self.inverses, self.frames, self.surface)
-            points, gaps = self._blend(nearest, queries, back, n_jobs)
+            points, gaps = self._blend(nearest, queries, self.ways_back, n_jobs)
         if self.span is not None:
             points = self.span.out(points, n_jobs)
         is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
@@ -168,9 +169,9 @@ class Extension:
             near = self.indices[self.indptr[nearest] : self.indptr[nearest + 1]]
             used = np.concatenate(([nearest], near[near != node]))
             star = np.array([0, len(used) - 1]), np.arange(1, len(used), dtype=near.dtype)
-            some = np.zeros(1, dtype=np.int64), self.coordinates[[node]]
-            ways = (self.coordinates, self.inverses, self.frames, self.surface)
-            blend(*star, *some, *(way[used] for way in ways), results[row : row + 1], unused)
+            ways = Ways(*star, *(way[used] for way in self.ways_back[2:]))
+            query = self.coordinates[[node]]
+            blend(ways, np.zeros(1, dtype=np.int64), query, results[row : row + 1], unused)
         return results
 
     @property
@@ -188,22 +189,14 @@ class Extension:
         return np.bincount(tails, lengths, len(anchors)) / np.maximum(degrees, 1)
 
     def _blend(
-        self,
-        nearest: IntArray,
-        queries: FloatArray,
-        ways: tuple[FloatArray, ...],
-        n_jobs: int | None,
+        self, nearest: IntArray, queries: FloatArray, ways: Ways, n_jobs: int | None
     ) -> tuple[FloatArray, FloatArray]:
-        """Carry places by fitted points: theirs, the maps there, and those into the other space.
-
-        The last of ``ways`` has the places of the fitted points in the other space.
-        """
-        results = np.empty((len(queries), ways[-1].shape[1]))
+        """Carry places by fitted points."""
+        results = np.empty((len(queries), ways.others.shape[1]))
         gaps = np.empty(len(queries))
 
         def handle(block: slice) -> None:
-            edges, some = (self.indptr, self.indices), (nearest[block], queries[block])
-            blend(*edges, *some, *ways, results[block], gaps[block])
+            blend(ways, nearest[block], queries[block], results[block], gaps[block])
 
         run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), Run(n_jobs))
         return results, gaps

@@ -11,6 +11,7 @@ from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import relax
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.order import sample
+from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Graph
@@ -61,10 +62,10 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
     per_width = 1 / max(float(np.median(graph.lengths)), np.finfo(float).tiny)
 
     def measure(block: slice) -> None:
-        *queue, labels, parents, _, _, visits, _, _ = new_batch(graph.n_points, 0, 0)
-        sources = np.resize(shown[landmarks[block]], LANES)
-        shortest_paths(*graph.arrays, places, sources, per_width, *queue, labels, parents, visits)
-        lengths[block] = labels[shown, : block.stop - block.start].T
+        batch = new_batch(graph.n_points, 0, 0)
+        batch.sources[:] = np.resize(shown[landmarks[block]], LANES)
+        shortest_paths(graph_arrays(graph), places, per_width, batch)
+        lengths[block] = batch.labels[shown, : block.stop - block.start].T
 
     run_blocks(measure, cut(len(landmarks), LANES), Run(n_jobs))
     with warnings.catch_warnings():

@@ -13,8 +13,8 @@ from ptunfold.engines.base import Engine
 from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
 from ptunfold.geodesics.arrangement import Arrangement, merge_copies, order_by_beacons, restrict
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, fold_directions, owners_of
-from ptunfold.geodesics.rows import chords_of, kept_of
 from ptunfold.geodesics.squares import Squares
+from ptunfold.kernels.inputs import chords_of, kept_of
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, bytes_of_all_distances
 from ptunfold.progress import stage

@@ -16,9 +16,10 @@ from numpy.typing import DTypeLike
 from ptunfold.engines.array_files import OPEN, ArrayFile, open_array, open_marks
 from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
-from ptunfold.geodesics.rows import Blocks, Rows, chords_of, kept_of
+from ptunfold.geodesics.rows import Blocks, Rows
 from ptunfold.geodesics.squares import BAND, BandSquares, Squares, plan_bands
 from ptunfold.io.files import whole_file
+from ptunfold.kernels.inputs import chords_of, graph_arrays, kept_of
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
 from ptunfold.needs import Needs
@@ -307,7 +308,7 @@ def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any
     graph = connection.graph
     total = hashlib.sha256(dtype.name.encode())
     for array in (
-        *graph.arrays,
+        *graph_arrays(graph),
         connection.rotations,
         connection.steps,
         kept_of(connection),

@@ -11,7 +11,7 @@ from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.order import connection_from_edges, renumber
-from ptunfold.kernels.trees import tree_lengths
+from ptunfold.kernels.trees import lengths_from
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
 
 _N_BEACONS = 6
@@ -46,14 +46,8 @@ def merge_copies(connection: Connection) -> tuple[Connection, IntArray]:
         longest_path = graph.n_points * graph.lengths.max()
         if graph.lengths.min() > 4 * np.finfo(np.float64).eps * longest_path:
             return connection, np.arange(graph.n_points)
-    farthest = _lengths_from(graph, 0).max()
+    farthest = lengths_from(graph, 0).max()
     return _merge_copies(connection, 4 * np.finfo(np.float64).eps * farthest)
-
-
-def _lengths_from(graph: Graph, source: int) -> FloatArray:
-    rows = np.empty((1, graph.n_points))
-    tree_lengths(*graph.arrays, np.array([source]), rows)
-    return rows[0]
 
 
 def restrict(connection: Connection, nodes: IntArray) -> Connection:
@@ -78,7 +72,7 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
 
 def _neighborly_order(graph: Graph) -> IntArray:
     """Order the nodes so that those near on the graph are near in the list, (n_points,)."""
-    return order_by_beacons(lambda source: _lengths_from(graph, source), graph.n_points)
+    return order_by_beacons(lambda source: lengths_from(graph, source), graph.n_points)
 
 
 def order_by_beacons(lengths_from: Callable[[int], FloatArray], n_points: int) -> IntArray:

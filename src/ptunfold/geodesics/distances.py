@@ -9,16 +9,16 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.arrangement import arrange
-from ptunfold.geodesics.rows import (
-    Blocks,
-    MeanRows,
-    arrays_of,
-    chords_of,
-    plan_batches,
-    plan_blocks,
-)
+from ptunfold.geodesics.rows import Blocks, MeanRows, plan_batches, plan_blocks
 from ptunfold.geodesics.squares import BAND, BandSquares, new_bands
-from ptunfold.kernels.development import one_way_row
+from ptunfold.kernels.development import new_unfolding, one_way_row
+from ptunfold.kernels.inputs import (
+    BatchArrays,
+    Owners,
+    chords_of,
+    connection_arrays,
+    graph_arrays,
+)
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.kernels.trees import tree_lengths
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
@@ -169,16 +169,16 @@ class OneWayRows:
         self.connection, self.position = connection, position
         self.blocks = plan_batches(graph.n_points)
         self.owners, self.owned = owners_of(position, graph.n_points)
-        self.back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
-        self.steps, self.rotations, self.lost = shares_of(connection)
-        self.points = chords_of(connection)
-        self.per_width = 1.0
+        per_width = 1.0
         self.has_hub = False
         if graph.n_edges:
-            self.per_width = 1 / float(_BUCKET_WIDTH * np.median(graph.lengths))
+            per_width = 1 / float(_BUCKET_WIDTH * np.median(graph.lengths))
             # Batches number the neighbours of a node in 16 bits.
             self.has_hub = bool(np.diff(graph.indptr).max() > MOST_NEIGHBORS)
-        self._idle: list[tuple[Any, ...]] = []  # room for each thread, made once
+        back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
+        shares, points = shares_of(connection), chords_of(connection)
+        self.laid = BatchArrays(graph_arrays(graph), back, per_width, *shares, points)
+        self._idle: list[Any] = []  # room for each thread, made once
 
     def __getstate__(self) -> dict[str, Any]:
         return {**self.__dict__, "_idle": []}
@@ -195,21 +195,21 @@ class OneWayRows:
         # Not before: half a second of the first call goes into Numba's own preparations.
         from ptunfold.kernels.batches import batch_rows, new_batch
 
-        graph = self.connection.graph
+        laid, owners = self.laid, Owners(self.position, self.owners, self.owned)
         try:
-            room = self._idle.pop()
+            batch = self._idle.pop()
         except IndexError:
-            height = self.connection.intrinsic_dim + (2 if len(self.lost) else 0)
-            room = new_batch(graph.n_points, height, self.points.shape[1])
-        edges = (*graph.arrays, self.back, self.steps, self.rotations, self.lost, self.points)
-        some = (block.start, block.stop, self.per_width, self.position, self.owners, self.owned)
-        batch_rows(*edges, *some, room, rows, first_row)
-        self._idle.append(room)
+            height = self.connection.intrinsic_dim + (2 if len(laid.lost) else 0)
+            batch = new_batch(len(laid.points), height, laid.points.shape[1])
+        batch_rows(laid, owners, block.start, block.stop, batch, rows, first_row)
+        self._idle.append(batch)
 
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
         row = np.empty(self.connection.graph.n_points)
+        arrays = connection_arrays(self.connection)
+        unfolding = new_unfolding(len(row), self.connection.intrinsic_dim)
         for source in range(block.start, block.stop):
-            one_way_row(*arrays_of(self.connection), source, row)
+            one_way_row(arrays, source, unfolding, row)
             owners = self.owners[self.owned[source] : self.owned[source + 1]]
             rows[owners - first_row] = row[self.position]
 
@@ -261,7 +261,7 @@ def graph_distances(
     rows = np.empty((len(sources), n_points))
 
     def measure(block: slice) -> None:
-        tree_lengths(*graph.arrays, sources[block], rows[block])
+        tree_lengths(graph_arrays(graph), sources[block], rows[block])
 
     run_blocks(measure, plan_blocks(len(sources), n_points), Run(n_jobs, verbose), *_BAR)
     return rows

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.rows import MeanRows, Rows
-from ptunfold.kernels.trees import tree_lengths
+from ptunfold.kernels.trees import lengths_from
 from ptunfold.progress import stage
 from ptunfold.threads import Run
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -56,14 +56,12 @@ def farthest_landmarks(
     choose from; distances (n_landmarks, n_points) are means of both directions.
     """
     graph = connection.graph
-    lengths = np.empty((1, graph.n_points))
-    tree_lengths(*graph.arrays, np.array([0]), lengths)
     landmarks = np.empty(n_landmarks, dtype=np.int64)
     rows_of = MeanRows(connection) if rows_of is None else rows_of
     rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)
     step = -(-graph.n_points // _MOST_CANDIDATES)
     some = rows[:, ::step]
-    n_known, chosen = 0, [int(lengths[0].argmax())]
+    n_known, chosen = 0, [int(lengths_from(graph, 0).argmax())]
     least = np.full_like(some[0], np.inf)
     with stage("distances", n_landmarks, "landmarks", run.verbose) as bar:
         while chosen:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.geodesics.rows import chords_of, kept_of
-from ptunfold.kernels.development import develop_both_ways
-from ptunfold.kernels.trees import grow_whole_tree, new_tree
+from ptunfold.kernels.development import Unfolding, develop_both_ways, new_unfolding
+from ptunfold.kernels.inputs import chords_of, connection_arrays, kept_of
+from ptunfold.kernels.trees import grow_whole_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
 from ptunfold.validation import check_connection, check_index
 
@@ -53,7 +53,9 @@ def unfold_path(
     connection = check_connection(connection)
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
-    tree, seen_from_start, _, _ = _develop(connection, start, is_whole=True)
+    # Drawn with everything carried on, whatever the coherence.
+    unfolding = unfold(replace(connection, coherence=None), start)
+    tree = unfolding.tree
     if not np.isfinite(tree.distance[end]):
         if names is not None:
             start, end = names[start], names[end]
@@ -69,7 +71,7 @@ def unfold_path(
     forward, backward = (float(lengths[end]) for lengths in both_directions(connection, start))
     return Path(
         nodes=nodes,
-        points=seen_from_start[nodes],
+        points=unfolding.outward[nodes],
         graph_length=float(tree.distance[end]),
         forward=forward,
         backward=backward,
@@ -82,33 +84,22 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
 
     Infinite where no path leads.
     """
-    tree, seen_from_source, source_seen, lost = _develop(connection, source)
+    tree, inward, outward, _, lost = unfold(connection, source)
     is_far = ~np.isfinite(tree.distance)
     points = chords_of(connection)
     chords = np.linalg.norm(points - points[source], axis=1)
     found = []
-    for places, more in ((seen_from_source, lost[:, 1]), (source_seen, lost[:, 0])):
+    for places, more in ((outward, lost[:, 1]), (inward, lost[:, 0])):
         lengths = np.maximum(np.linalg.norm(places, axis=1) + more, chords)
         lengths[is_far] = np.inf
         found.append(lengths)
     return found[0], found[1]
 
 
-def _develop(
-    connection: Connection, source: int, *, is_whole: bool = False
-) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
-    """Unfold all paths from a point: the tree, what the point sees, and how the others see it.
-
-    With ``is_whole`` everything is carried on, whatever the coherence; else the last array (n, 2)
-    has the lengths that were not, as the others see it and as the point sees it.
-    """
-    graph, dim = connection.graph, connection.intrinsic_dim
-    tree = new_tree(graph.n_points)
-    n_settled, _ = grow_whole_tree(*graph.arrays, source, tree)
-    seen_from_source, source_seen = np.zeros((2, graph.n_points, dim))
-    lost = np.zeros((graph.n_points, 2))
-    edges = (graph.tails, graph.reverse, connection.rotations, connection.steps)
-    kept = np.ones(graph.n_edges) if is_whole else kept_of(connection)
-    turns = np.empty((graph.n_points, dim, dim))
-    develop_both_ways(*edges, kept, tree, n_settled, source_seen, seen_from_source, turns, lost)
-    return tree, seen_from_source, source_seen, lost
+def unfold(connection: Connection, source: int) -> Unfolding:
+    """Unfold all paths from a point."""
+    arrays = connection_arrays(connection)
+    unfolding = new_unfolding(connection.graph.n_points, connection.intrinsic_dim)
+    n_settled, _ = grow_whole_tree(arrays.graph, source, unfolding.tree)
+    develop_both_ways(arrays, n_settled, unfolding)
+    return unfolding

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-import numpy as np
-
-from ptunfold.kernels.development import mean_row
+from ptunfold.kernels.development import Unfolding, mean_row, new_unfolding
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.lanes import LANES
-from ptunfold.kernels.trees import new_tree
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
@@ -65,16 +63,17 @@ class MeanRows:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self._arrays = arrays_of(connection)
-        self._idle: list[tuple[Any, ...]] = []  # a workspace for each thread, made once
+        self._arrays = connection_arrays(connection)
+        self._idle: list[Unfolding] = []  # a workspace for each thread, made once
 
     def write(self, source: int, row: FloatArray) -> None:
         """Write the distances from ``source`` into ``row`` (n_points,)."""
         try:
             workspace = self._idle.pop()
         except IndexError:
-            workspace = self._new_workspace()
-        mean_row(*self._arrays, source, *workspace, row)
+            graph, dim = self.connection.graph, self.connection.intrinsic_dim
+            workspace = new_unfolding(graph.n_points, dim)
+        mean_row(self._arrays, source, workspace, row)
         self._idle.append(workspace)
 
     def fill(self, sources: IntArray, rows: FloatArray, run: Run = Run()) -> None:
@@ -85,37 +84,3 @@ class MeanRows:
                 self.write(sources[index], rows[index])
 
         run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
-
-    def _new_workspace(self) -> tuple[Any, ...]:
-        n_points, dim = self.connection.graph.n_points, self.connection.intrinsic_dim
-        vectors = (np.empty((n_points, dim)) for _ in range(2))
-        turns, lost = np.empty((n_points, dim, dim)), np.empty((n_points, 2))
-        return (new_tree(n_points), *vectors, turns, lost)
-
-
-def arrays_of(connection: Connection) -> tuple[Any, ...]:
-    """Spread a connection out as the kernels want it."""
-    graph = connection.graph
-    return (
-        *graph.arrays,
-        graph.tails,
-        graph.reverse,
-        connection.rotations,
-        connection.steps,
-        kept_of(connection),
-        chords_of(connection),
-    )
-
-
-def kept_of(connection: Connection) -> FloatArray:
-    """Tell what share is carried over each edge, (n_edges,)."""
-    if connection.coherence is None:
-        return np.ones(connection.graph.n_edges)
-    return connection.coherence
-
-
-def chords_of(connection: Connection) -> FloatArray:
-    """Return the coordinates that bound distances from below, (n_points, n_axes), or none."""
-    if connection.points is None:
-        return np.empty((connection.graph.n_points, 0))
-    return connection.points

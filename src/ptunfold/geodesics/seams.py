@@ -16,11 +16,13 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
+from ptunfold.geodesics.paths import unfold
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.kernels.development import develop_both_ways
-from ptunfold.kernels.trees import Tree, grow_whole_tree, least_along, new_tree
+from ptunfold.kernels.development import Unfolding
+from ptunfold.kernels.trees import Tree, least_along, lengths_from
 from ptunfold.kernels.zipping import (
+    Zipper,
     join_open_edges,
     shut_short_loops,
     triangles_of_open_edges,
@@ -88,7 +90,7 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
     groups, relations = _group(connection, unrolled, is_open, n_around, n_jobs)
-    has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.where)
+    has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.outward)
     found = [groups[place] for place in _independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
     least = _LEAST_SEAM * graph.n_points ** (1 - 1 / dim)
@@ -102,7 +104,7 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
         is_orientable=all(np.linalg.det(group.turn) > 0 for group in groups),
         n_holes=len(found) - len(seams) if has_rim else 0,
         edges=np.column_stack((graph.tails[edges], graph.indices[edges])),
-        where=unrolled.where,
+        where=unrolled.outward,
         is_sure=_is_sure(connection),
     )
 
@@ -182,59 +184,14 @@ def topologies(
         yield nodes, find_topology(restrict(geometry.connection, nodes), n_jobs)
 
 
-@dataclass(frozen=True, eq=False)
-class Unrolled:
-    """All paths from one central point, unfolded into its tangent space.
-
-    Attributes
-    ----------
-    root : int
-        The central point.
-    tree, n_settled : Tree, int
-        The shortest paths, and the number of points that they lead to.
-    where : (n_points, d) float64
-        Each point as seen from the root.
-    turns : (n_points, d, d) float64
-        From the frame of each point to that of the root.
-    """
-
-    root: int
-    tree: Tree
-    n_settled: int
-    where: FloatArray
-    turns: FloatArray
-
-
-def unroll(connection: Connection) -> Unrolled:
-    """Unfold all paths from a point in the middle of a connected graph."""
-    graph, dim = connection.graph, connection.intrinsic_dim
-    first = _grow(graph, 0)[0].distance
-    one = _grow(graph, int(first.argmax()))[0].distance
-    other = _grow(graph, int(one.argmax()))[0].distance
+def unroll(connection: Connection) -> Unfolding:
+    """Unfold all paths from a point in the middle of a connected graph, carrying everything on."""
+    graph = connection.graph
+    first = lengths_from(graph, 0)
+    one = lengths_from(graph, int(first.argmax()))
+    other = lengths_from(graph, int(one.argmax()))
     root = int(np.maximum(one, other).argmin())
-    tree, n_settled = _grow(graph, root)
-    inward, where = np.zeros((2, graph.n_points, dim))
-    turns = np.empty((graph.n_points, dim, dim))
-    develop_both_ways(
-        graph.tails,
-        graph.reverse,
-        connection.rotations,
-        connection.steps,
-        np.ones(graph.n_edges),
-        tree,
-        n_settled,
-        inward,
-        where,
-        turns,
-        np.zeros((graph.n_points, 2)),
-    )
-    return Unrolled(root, tree, n_settled, where, turns)
-
-
-def _grow(graph: Graph, source: int) -> tuple[Tree, int]:
-    tree = new_tree(graph.n_points)
-    n_settled, _ = grow_whole_tree(*graph.arrays, source, tree)
-    return tree, n_settled
+    return unfold(replace(connection, coherence=None), root)
 
 
 def _around_voids(graph: Graph, dim: int) -> int:
@@ -253,14 +210,14 @@ def open_edges(graph: Graph, tree: Tree, n_around: int) -> BoolArray:
     is_shut = np.zeros(graph.n_edges, dtype=bool)
     edges = tree.parent_edge[tree.parent_edge >= 0]
     is_shut[edges] = is_shut[graph.reverse[edges]] = True
-    arrays = (graph.indptr, graph.indices, graph.reverse, is_shut)
+    zipper = Zipper(graph.indptr, graph.indices, graph.reverse, is_shut)
     queue = np.empty(graph.n_edges // 2 + 1, dtype=np.int64)
     queue[: len(edges)] = edges
     n_shut, n_steps = len(edges), 3
     while n_steps <= n_around:
         if n_shut:
-            zip_up(*arrays, queue, n_shut)
-        n_shut = shut_short_loops(*arrays, queue, n_steps)
+            zip_up(zipper, queue, n_shut)
+        n_shut = shut_short_loops(zipper, queue, n_steps)
         n_steps += n_shut == 0
     return ~is_shut
 
@@ -337,20 +294,24 @@ class _Group:
 
 
 def _group(
+<<<<<<< HEAD
     connection: Connection,
     unrolled: Unrolled,
     is_open: BoolArray,
     n_around: int,
     n_jobs: int | None,
+=======
+    connection: Connection, unrolled: Unfolding, is_open: BoolArray, n_around: int
+>>>>>>> kern
 ) -> tuple[list[_Group], IntArray]:
     """Put open edges together that lead the same way; list triangles of three groups, (m, 3)."""
     graph = connection.graph
-    arrays = (graph.indptr, graph.indices)
+    zipper = Zipper(graph.indptr, graph.indices, graph.reverse, ~is_open)
     leading = np.empty(graph.n_edges, dtype=np.int64)
-    join_open_edges(*arrays, graph.reverse, ~is_open, n_around, leading)
+    join_open_edges(zipper, n_around, leading)
     numbers = np.minimum(leading, leading[graph.reverse])
     triangles = np.empty((_MOST_TRIANGLES, 3), dtype=np.int64)
-    count = triangles_of_open_edges(*arrays, graph.reverse, ~is_open, numbers, triangles)
+    count = triangles_of_open_edges(zipper, numbers, triangles)
     # Loops that are their own inverse have both directions.
     is_once = (leading < leading[graph.reverse]) | (graph.tails < graph.indices)
     edges = np.flatnonzero(is_open & (leading == numbers) & is_once)
@@ -363,17 +324,17 @@ def _group(
     # Measured even where everything was carried: a few edges that jump do not show in the mean.
     shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
     weakest = np.ones(graph.n_points)
-    least_along(graph.tails, shares, unrolled.tree, unrolled.n_settled, weakest)
+    least_along(graph.tails, shares, unrolled.tree, graph.n_points, weakest)
     ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
     least = np.minimum(ends, shares)
     return [_with_motion(connection, unrolled, part, least[part]) for part in parts], relations
 
 
 def _with_motion(
-    connection: Connection, unrolled: Unrolled, edges: IntArray, weakest: FloatArray
+    connection: Connection, unrolled: Unfolding, edges: IntArray, weakest: FloatArray
 ) -> _Group:
     """Find the motion that loops through some edges make in the mean."""
-    graph, where, turns = connection.graph, unrolled.where, unrolled.turns
+    graph, where, turns = connection.graph, unrolled.outward, unrolled.turns
     tails, heads = graph.tails[edges], graph.indices[edges]
     turn = nearest_rotation(
         np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])

@@ -8,6 +8,7 @@ from scipy.sparse import csgraph
 from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, subgraph, without_edges
 from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
+from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.trees import lengths_within
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
@@ -33,7 +34,7 @@ def nearest_edges(graph: Graph) -> Graph:
 def have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges (m,) are among those whose ends have the fewest neighbours in common."""
     shares = np.empty(len(tails))
-    shares_in_common(*graph.arrays, tails, heads, shares)
+    shares_in_common(graph_arrays(graph), tails, heads, shares)
     return shares <= np.quantile(shares, _LOOKED_AT)
 
 
@@ -119,9 +120,10 @@ def _are_farther(
     """Tell which of the edges (m,) have ends farther apart along ``ways`` than ``limits`` (m,)."""
     tails, heads = graph.tails[edges], graph.indices[edges]
     found = np.empty(len(edges))
+    arrays = graph_arrays(ways)
 
     def handle(block: slice) -> None:
-        lengths_within(*ways.arrays, tails[block], heads[block], limits[block], found[block])
+        lengths_within(arrays, tails[block], heads[block], limits[block], found[block])
 
     blocks = cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64))
     run_blocks(handle, blocks, run, "far ends", "edges")

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ptunfold.geometry.order import sample
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -108,10 +109,10 @@ def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Float
     """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
     graph = connection.graph
     sums = np.full((graph.n_edges, 4), np.nan)
-    edges = (graph.indptr, graph.indices, graph.reverse, connection.rotations, connection.steps)
+    arrays = connection_arrays(connection)
 
     def handle(block: slice) -> None:
-        turn_around_triangles(*edges, nodes[block], len(nodes) == graph.n_points, sums)
+        turn_around_triangles(arrays, nodes[block], len(nodes) == graph.n_points, sums)
 
     run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
     turns, along, areas, counts = sums.T

@@ -13,6 +13,7 @@ from ptunfold.geometry.graph import without_bridges
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.kernels.bending import write_in_frames
+from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.kernels.trees import graph_neighborhoods
 from ptunfold.threads import Run, cut, run_blocks
@@ -215,7 +216,7 @@ def find_members(
     """
     found = np.empty((len(nodes), n_neighbors), dtype=np.int64)
     counts = np.empty(len(nodes), dtype=np.int64)
-    graph_neighborhoods(*graph.arrays, places, nodes, found, counts)
+    graph_neighborhoods(graph_arrays(graph), places, nodes, found, counts)
     is_found = np.arange(n_neighbors) < counts[:, None]
     return np.column_stack((nodes, np.where(is_found, found, nodes[:, None]))), counts
 

@@ -13,6 +13,7 @@ from ptunfold.geometry.bundles import (
 from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
+from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import check_graph
@@ -127,7 +128,8 @@ def _have_few_ways(
 ) -> BoolArray:
     """Tell which edges (m,) have at most so many ways around, ``longest`` (m,) at most."""
     counts = np.empty(len(edges), dtype=np.int64)
-    arrays = (*graph.arrays, graph.tails, graph.reverse)  # found once, and not by every thread
+    # Found once, and not by every thread.
+    arrays = graph_arrays(graph), graph.tails, graph.reverse
 
     def handle(block: slice) -> None:
         count_detours(*arrays, edges[block], longest[block], most_ways + 1, counts[block])
@@ -171,7 +173,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     some = edges[some]
     tails, heads = (ends[some].astype(np.int64) for ends in (graph.tails, graph.indices))
     ways = np.empty(len(some))
-    ways_by_two(*graph.arrays, along, tails, heads, ways)
+    ways_by_two(graph_arrays(graph), along, tails, heads, ways)
     is_jump |= ~along[some] & (ways > _LONGEST_OF_CREASE * graph.lengths[some] / crease)
     tails, heads = tails[is_jump], heads[is_jump]
     labels = without_edges(graph, tails, heads).component_labels

@@ -16,7 +16,7 @@ from ptunfold.geometry.graph import (
     without_bridges,
 )
 from ptunfold.geometry.neighbors import distinct_places
-from ptunfold.kernels.trees import tree_lengths
+from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
@@ -136,10 +136,8 @@ def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
     Of n points at random on a ring of length L, the largest gap is about L log(n) / n: more than
     ten of them may be, and more than the nearest neighbours reach over.
     """
-    from_any, from_end = np.empty((2, 1, graph.n_points))
-    tree_lengths(*graph.arrays, np.zeros(1, dtype=np.int64), from_any)
-    end = int(from_any.argmax())
-    tree_lengths(*graph.arrays, np.array([end]), from_end)
+    end = int(lengths_from(graph, 0).argmax())
+    from_end = lengths_from(graph, end)
     other, length = int(from_end.argmax()), float(from_end.max())
     offset = points[other].astype(np.float64) - points[end]
     gap = float(np.linalg.norm(offset))

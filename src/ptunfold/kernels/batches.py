@@ -6,6 +6,8 @@ once. The graph must be connected and its edges longer than rounding; `arrange` 
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ptunfold.kernels.chosen_lanes import (
@@ -26,13 +28,43 @@ _VISITS_KEPT = 4  # a node; more are only slower
 _TILE = 16
 
 
-# The queue holds nodes by priority, in buckets of equal width and one for all that comes later.
-# Buckets are doubly linked lists: ``first`` (n_buckets + 1,) starts them, ``after`` and ``before``
-# (n,) link them, ``bucket`` (n,) tells where a node is, -1 if nowhere, ``key`` (n,) its priority.
+class Queue(NamedTuple):
+    """Nodes by priority, in buckets of equal width and one for all that comes later.
+
+    Buckets are doubly linked lists: ``first`` (n_buckets + 1,) starts them, ``after`` and
+    ``before`` (n,) link them, ``bucket`` (n,) tells where a node is, -1 if nowhere, ``key`` (n,)
+    its priority.
+    """
+
+    first: Any
+    after: Any
+    before: Any
+    bucket: Any
+    key: Any
+
+
+class Batch(NamedTuple):
+    """The sources of a batch, and the room in which their paths are found and unfolded.
+
+    ``labels`` (n, LANES) are lengths, ``parents`` (n, LANES) uint16 the next node on the way to the
+    ``sources`` (LANES,), as its place in the list of neighbours; ``visits`` the order in which
+    nodes were visited, ``ready`` (n,) the mask of lanes that are unfolded, ``vectors``
+    (n * height, LANES) to what, and ``axes`` (n_axes, LANES) the coordinates of the sources.
+    """
+
+    queue: Queue
+    sources: Any
+    labels: Any
+    parents: Any
+    visits: Any
+    ready: Any
+    vectors: Any
+    axes: Any
 
 
 @compiled()
-def _insert(first, after, before, bucket, node, place):
+def _insert(queue, node, place):
+    first, after, before, bucket, _ = queue
     follower = first[place]
     after[node] = follower
     before[node] = -1
@@ -43,8 +75,9 @@ def _insert(first, after, before, bucket, node, place):
 
 
 @compiled()
-def _start_again(first, after, before, bucket, key, per_width):
+def _start_again(queue, per_width):
     """Spread the nodes that were left for later over the buckets; return the new origin."""
+    first, after, _, _, key = queue
     origin = np.inf
     node = first[_N_BUCKETS]
     while node >= 0:
@@ -55,42 +88,28 @@ def _start_again(first, after, before, bucket, key, per_width):
     while node >= 0:
         following = after[node]
         place = min((key[node] - origin) * per_width, _N_BUCKETS)
-        _insert(first, after, before, bucket, node, np.int64(place))
+        _insert(queue, node, np.int64(place))
         node = following
     return origin
 
 
 @compiled(VARIANT)
-def shortest_paths(
-    indptr,
-    indices,
-    lengths,
-    back,
-    sources,
-    per_width,
-    first,
-    after,
-    before,
-    bucket,
-    key,
-    labels,
-    parents,
-    visits,
-):
+def shortest_paths(graph, back, per_width, batch):
     """Find the shortest path from each node to each source.
 
-    ``labels`` (n, LANES) become the lengths, ``parents`` (n, LANES) uint16 the next node, as its
-    place in the list of neighbours; ``back`` (E,) uint16 is the place of each edge's tail in the
-    list of its head. Labels are corrected until nothing improves, so the order of the visits
-    changes the time and not the lengths. ``visits`` records the order; returns their number.
+    Labels are corrected until nothing improves, so the order of the visits changes the time and not
+    the lengths. Returns the number of visits that are recorded.
     """
+    indptr, indices, lengths = graph
+    queue, sources, labels, parents, visits, _, _, _ = batch
+    first, after, before, bucket, key = queue
     labels[:] = np.inf
     for lane in range(LANES):
         source = sources[lane]
         labels[source, lane] = 0.0
         key[source] = 0.0
         if bucket[source] < 0:
-            _insert(first, after, before, bucket, source, 0)
+            _insert(queue, source, 0)
     n_visits = 0
     origin = 0.0
     current = 0
@@ -100,7 +119,7 @@ def shortest_paths(
         if current == _N_BUCKETS:
             if first[_N_BUCKETS] < 0:
                 return n_visits
-            origin = _start_again(first, after, before, bucket, key, per_width)
+            origin = _start_again(queue, per_width)
             current = 0
             continue
         node = np.int64(first[current])
@@ -141,18 +160,17 @@ def shortest_paths(
 
 
 @compiled(VARIANT)
-def develop(
-    indptr, indices, steps, rotations, lost, sources, parents, visits, n_visits, ready, vectors
-):
+def develop(laid, batch, n_visits):
     """Unfold the shortest path from each node to each source into the tangent space of the node.
 
-    ``vectors`` (n * d, LANES) becomes the source as seen from the node, ``ready`` (n,) the mask of
-    lanes in which that is done. A node can be unfolded once its parent is, and a parent was
-    visited before the node that it gave a label to: one pass over the visits is enough.
-    ``rotations`` is flat. ``lost`` is empty where everything is carried over every edge. Else it
-    holds four numbers an edge, see `shares_of`, and ``vectors`` (n * (d + 2), LANES) have for each
-    node two rows more: its length, and what was lost of the lengths before.
+    The vectors become the source as seen from the node. A node can be unfolded once its parent is,
+    and a parent was visited before the node that it gave a label to: one pass over the visits is
+    enough. ``laid.lost`` is empty where everything is carried over every edge. Else it holds four
+    numbers an edge, see `shares_of`, and the vectors (n * (d + 2), LANES) have for each node two
+    rows more: its length, and what was lost of the lengths before.
     """
+    (indptr, indices, _), _, _, steps, rotations, lost, _ = laid
+    _, sources, _, parents, visits, ready, vectors, _ = batch
     dim = steps.shape[1]
     is_whole = len(lost) == 0
     height = dim if is_whole else dim + 2
@@ -209,89 +227,47 @@ def new_batch(n_points, height, n_axes):
     ``height`` is the number of rows of a node in `develop`, ``n_axes`` that of the coordinates.
     Compiled, because NumPy does not align arrays as vectors want them.
     """
-    return (
+    queue = Queue(
         np.full(_N_BUCKETS + 1, -1, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
         np.full(n_points, -1, dtype=np.int32),
         np.empty(n_points),
+    )
+    return Batch(
+        queue,
+        np.empty(LANES, dtype=np.int64),
         np.empty((n_points, LANES)),
         np.empty((n_points, LANES), dtype=np.uint16),
-        np.empty((n_points * height, LANES)),
-        np.empty(n_points, dtype=np.int64),
         np.empty(_VISITS_KEPT * n_points, dtype=np.int32),
-        np.empty(LANES, dtype=np.int64),
+        np.empty(n_points, dtype=np.int64),
+        np.empty((n_points * height, LANES)),
         np.empty((n_axes, LANES)),
     )
 
 
 @compiled(VARIANT)
-def batch_rows(
-    indptr,
-    indices,
-    lengths,
-    back,
-    steps,
-    rotations,
-    lost,
-    points,
-    start,
-    stop,
-    per_width,
-    position,
-    owners,
-    owned,
-    room,
-    rows,
-    first_row,
-):
+def batch_rows(laid, owners, start, stop, batch, rows, first_row):
     """Write the distances from the sources ``start:stop``, estimated towards the source.
 
-    ``rows`` belong to the caller, from ``first_row`` of his matrix on: column c stands for the
-    node ``position[c]``, and the rows of node s are ``owners[owned[s]:owned[s + 1]]``, more than
-    one if it has copies. No distance is below that between ``points`` (n, n_axes).
+    ``rows`` are those of the ``owners``, from ``first_row`` of their matrix on. No distance is
+    below that between the points.
     """
-    n_points = len(indptr) - 1
+    graph, _, _, steps, _, lost, points = laid
+    _, sources, labels, _, _, _, vectors, axes = batch
+    position = owners.position
+    n_points = len(graph.indptr) - 1
     dim = steps.shape[1]
     n_axes = points.shape[1]
     flat_points = points.ravel()
     is_whole = len(lost) == 0
-    first, after, before, bucket, key, labels, parents, vectors, ready, visits, sources, axes = room
-    for batch in range(start, stop, LANES):
-        n_sources = min(LANES, stop - batch)
+    for first in range(start, stop, LANES):
+        n_sources = min(LANES, stop - first)
         for lane in range(LANES):
-            sources[lane] = batch + min(lane, n_sources - 1)
+            sources[lane] = first + min(lane, n_sources - 1)
             for axis in range(n_axes):
                 axes[axis, lane] = points[sources[lane], axis]
-        n_visits = shortest_paths(
-            indptr,
-            indices,
-            lengths,
-            back,
-            sources,
-            per_width,
-            first,
-            after,
-            before,
-            bucket,
-            key,
-            labels,
-            parents,
-            visits,
-        )
-        develop(
-            indptr,
-            indices,
-            steps,
-            rotations,
-            lost,
-            sources,
-            parents,
-            visits,
-            n_visits,
-            ready,
-            vectors,
-        )
+        develop(laid, batch, shortest_paths(graph, laid.back, laid.per_width, batch))
         for node in range(n_points):
             own, count = node * dim, dim
             if not is_whole:
@@ -302,7 +278,7 @@ def batch_rows(
         for tile in range(0, len(position), _TILE):
             end = min(tile + _TILE, len(position))
             for lane in range(n_sources):
-                for owner in range(owned[batch + lane], owned[batch + lane + 1]):
-                    row = owners[owner] - first_row
+                for owner in range(owners.owned[first + lane], owners.owned[first + lane + 1]):
+                    row = owners.owners[owner] - first_row
                     for column in range(tile, end):
                         rows[row, column] = labels[position[column], lane]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
@@ -32,8 +34,23 @@ def local_moments(indptr, indices, steps, coordinates, moments, products):
                     products[node, row, column] += step * difference
 
 
+class Ways(NamedTuple):
+    """How nodes lead from one space to the other, and which are next to each other.
+
+    ``anchors`` (n, A) are the nodes in the one space, ``others`` (n, B) in the other, ``inner``
+    (n, A, d) and ``outer`` (n, B, d) the maps into the tangent space of each and out of it.
+    """
+
+    indptr: Any
+    indices: Any
+    anchors: Any
+    inner: Any
+    outer: Any
+    others: Any
+
+
 @compiled()
-def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, results, gaps):
+def blend(ways, nearest, queries, results, gaps):
     """Predict for each query what ``others`` would be there, from the nodes around it.
 
     A node predicts ``others[node] + outer[node] @ t`` with ``t = inner[node].T @ (query -
@@ -41,10 +58,10 @@ def blend(indptr, indices, nearest, queries, anchors, inner, outer, others, resu
     of its neighbours are blended, weighted by (R - r)² / r with r the distance from the query and
     R that of the farthest of them: a query on a node gets what the node has.
 
-    ``anchors`` (n, A) and ``queries`` (q, A) are in one space, ``others`` (n, B) in the other,
-    ``inner`` is (n, A, d), ``outer`` (n, B, d), ``nearest`` (q,). ``results`` (q, B) get the
-    predictions, ``gaps`` (q,) the distance to the nearest node.
+    ``queries`` are (q, A), ``nearest`` (q,). ``results`` (q, B) get the predictions, ``gaps`` (q,)
+    the distance to the nearest node.
     """
+    indptr, indices, anchors, inner, outer, others = ways
     n_query, dim = inner.shape[1:]
     n_result = others.shape[1]
     tangent = np.empty(dim)

@@ -8,8 +8,9 @@ from ptunfold.kernels.compiling import compiled
 
 
 @compiled()
-def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
+def _ways_by_one_stop(graph, tail, head, longest, most):
     """Count common neighbours of the ends over which the way is short enough, up to ``most``."""
+    indptr, indices, lengths = graph
     here, there = indptr[tail], indptr[head]
     count = 0
     while here < indptr[tail + 1] and there < indptr[head + 1] and count < most:
@@ -25,20 +26,21 @@ def _ways_by_one_stop(indptr, indices, lengths, tail, head, longest, most):
 
 
 @compiled()
-def shares_in_common(indptr, indices, lengths, tails, heads, shares):
+def shares_in_common(graph, tails, heads, shares):
     """Fill ``shares`` (m,) with the share of neighbours that each tail has in common with its head.
 
     Of those of the one that has fewer.
     """
+    indptr = graph.indptr
     for index in range(len(tails)):
         tail, head = tails[index], heads[index]
-        n_common = _ways_by_one_stop(indptr, indices, lengths, tail, head, np.inf, len(indices))
+        n_common = _ways_by_one_stop(graph, tail, head, np.inf, len(graph.indices))
         fewer = min(indptr[tail + 1] - indptr[tail], indptr[head + 1] - indptr[head])
         shares[index] = n_common / fewer
 
 
 @compiled()
-def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most, counts):
+def count_detours(graph, tails, reverse, edges, longest, most, counts):
     """Fill ``counts`` (m,) with the number of ways around each of ``edges`` (m,).
 
     Ways are paths in the graph from one end to the other without the edge, at most
@@ -46,6 +48,7 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
     neighbours are enough for most edges. For the others the shortest way is taken out of the
     graph, and then the next one.
     """
+    indptr, indices, lengths = graph
     n_points = len(indptr) - 1
     distance = np.full(n_points, np.inf)
     parent = np.empty(n_points, dtype=np.int64)
@@ -58,9 +61,7 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
         edge = edges[index]
         tail, head = np.int64(tails[edge]), np.int64(indices[edge])
         back = np.int64(reverse[edge])
-        counts[index] = _ways_by_one_stop(
-            indptr, indices, lengths, tail, head, longest[index], most
-        )
+        counts[index] = _ways_by_one_stop(graph, tail, head, longest[index], most)
         if counts[index] == most:
             continue
         n_ways, n_taken = 0, 0
@@ -134,11 +135,12 @@ def count_detours(indptr, indices, lengths, tails, reverse, edges, longest, most
 
 
 @compiled()
-def ways_by_two(indptr, indices, lengths, along, tails, heads, ways):
+def ways_by_two(graph, along, tails, heads, ways):
     """Fill ``ways`` with the shortest way over one node in between, by edges ``along`` (E,) alone.
 
     It is infinite where there is none. The neighbours of a node are sorted.
     """
+    indptr, indices, lengths = graph
     for pair in range(len(tails)):
         ways[pair] = np.inf
         one, other = indptr[tails[pair]], indptr[heads[pair]]

@@ -2,54 +2,47 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
-from ptunfold.kernels.trees import forget_tree, grow_whole_tree, new_tree
+from ptunfold.kernels.trees import Tree, forget_tree, grow_whole_tree, new_tree
 
 
-@compiled()
-def develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vectors, lost):
-    """Unfold every path of the tree into the tangent space of its far end.
+class Unfolding(NamedTuple):
+    """All paths of a tree, unfolded from both ends.
 
-    ``vectors[u]`` becomes the root as seen from ``u``: the step to the parent plus what the parent
-    sees, turned into the frame of ``u``. No rotation has to be accumulated. The share ``kept`` (E,)
-    is carried over the edge, its root over either half; the length of the rest adds up in
-    ``lost[u]``, and the distance is ‖vectors[u]‖ + lost[u].
+    ``inward[u]`` (n, d) is the root as seen from ``u``, ``outward[u]`` is ``u`` as seen from the
+    root, ``turns[u]`` (n, d, d) the product of the rotations on the way, from the frame of ``u`` to
+    that of the root. ``lost`` (n, 2) are the lengths that were not carried on, of either.
     """
-    dim = steps.shape[1]
-    order, parent_edge = tree.order, tree.parent_edge
-    for axis in range(dim):
-        vectors[order[0], axis] = 0.0
-    lost[order[0]] = 0.0
-    for position in range(1, n_settled):
-        node = order[position]
-        parent = tails[parent_edge[node]]
-        edge = reverse[parent_edge[node]]
-        keep = np.sqrt(kept[edge])
-        for row in range(dim):
-            value = 0.0
-            for column in range(dim):
-                value += rotations[edge, row, column] * vectors[parent, column]
-            vectors[node, row] = steps[edge, row] + keep * value
-        lost[node] = lost[parent]
-        if keep < 1:
-            lost[node] += (1 - keep) * (_length(vectors, parent) + _length(vectors, node))
-            for row in range(dim):
-                vectors[node, row] *= keep
+
+    tree: Tree
+    inward: Any
+    outward: Any
+    turns: Any
+    lost: Any
+
+
+def new_unfolding(n_points: int, dim: int) -> Unfolding:
+    """Return one that is to be filled; what no path leads to stays zero."""
+    inward, outward = np.zeros((2, n_points, dim))
+    turns, lost = np.zeros((n_points, dim, dim)), np.zeros((n_points, 2))
+    return Unfolding(new_tree(n_points), inward, outward, turns, lost)
 
 
 @compiled()
-def develop_both_ways(
-    tails, reverse, rotations, steps, kept, tree, n_settled, inward, outward, turns, lost
-):
+def develop_both_ways(connection, n_settled, unfolding):
     """Unfold every path of the tree from both ends, in one pass.
 
-    ``inward[u]`` becomes the root as seen from ``u``, as in `develop_to_root`; ``outward[u]``
-    becomes ``u`` as seen from the root (Algorithm 2, Eq. 4), ``turns[u]`` the product of the
-    rotations on the way, from the frame of ``u`` to that of the root. ``lost`` (n, 2) are the
-    lengths that were not carried on, of either.
+    Inward no rotation has to be accumulated: the root as seen from a node is the step to its parent
+    plus what the parent sees, turned into the frame of the node. Outward it is Algorithm 2, Eq. 4.
+    The share ``kept`` is carried over an edge, its root over either half; the length of the rest
+    adds up in ``lost``, and the distance is that of the vector and what was lost.
     """
+    _, tails, reverse, rotations, steps, kept, _ = connection
+    tree, inward, outward, turns, lost = unfolding
     dim = steps.shape[1]
     order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
@@ -88,57 +81,36 @@ def develop_both_ways(
 
 
 @compiled()
-def one_way_row(
-    indptr, indices, lengths, tails, reverse, rotations, steps, kept, points, source, row
-):
-    """Fill ``row`` (n,) with ‖node → source‖, infinite where no path leads."""
-    n_points = len(indptr) - 1
-    tree = new_tree(n_points)
-    vectors, lost = np.empty((n_points, steps.shape[1])), np.empty(n_points)
-    n_settled, _ = grow_whole_tree(indptr, indices, lengths, source, tree)
-    develop_to_root(tails, reverse, rotations, steps, kept, tree, n_settled, vectors, lost)
-    row[:] = np.inf
-    for position in range(n_settled):
-        node = tree.order[position]
-        row[node] = max(_length(vectors, node) + lost[node], chord(points, source, node))
-
-
-@compiled()
-def mean_row(
-    indptr,
-    indices,
-    lengths,
-    tails,
-    reverse,
-    rotations,
-    steps,
-    kept,
-    points,
-    source,
-    tree,
-    inward,
-    outward,
-    turns,
-    lost,
-    row,
-):
+def mean_row(connection, source, unfolding, row):
     """Fill ``row`` (n,) with the means of ‖node → source‖ and ‖source → node‖.
 
-    Nodes that no path reaches get infinity. ``tree`` is new and left so; ``inward`` and
-    ``outward`` (n, d), ``turns`` (n, d, d) and ``lost`` (n, 2) are workspace.
+    Nodes that no path reaches get infinity. The tree of ``unfolding`` is new and left so.
     """
-    n_settled, size = grow_whole_tree(indptr, indices, lengths, source, tree)
-    develop_both_ways(
-        tails, reverse, rotations, steps, kept, tree, n_settled, inward, outward, turns, lost
-    )
+    tree, inward, outward, _, lost = unfolding
+    n_settled, size = grow_whole_tree(connection.graph, source, tree)
+    develop_both_ways(connection, n_settled, unfolding)
     if n_settled < len(row):
         row[:] = np.inf
     for position in range(n_settled):
         node = tree.order[position]
         here = _length(inward, node) + lost[node, 0]
         there = _length(outward, node) + lost[node, 1]
-        least = chord(points, source, node)
+        least = chord(connection.points, source, node)
         row[node] = 0.5 * (max(here, least) + max(there, least))
+    forget_tree(tree, n_settled, size)
+
+
+@compiled()
+def one_way_row(connection, source, unfolding, row):
+    """Fill ``row`` (n,) with ‖node → source‖ alone, else as `mean_row` does."""
+    tree, inward, _, _, lost = unfolding
+    n_settled, size = grow_whole_tree(connection.graph, source, tree)
+    develop_both_ways(connection, n_settled, unfolding)
+    row[:] = np.inf
+    for position in range(n_settled):
+        node = tree.order[position]
+        here = _length(inward, node) + lost[node, 0]
+        row[node] = max(here, chord(connection.points, source, node))
     forget_tree(tree, n_settled, size)
 
 

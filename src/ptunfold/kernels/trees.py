@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.inputs import graph_arrays
+from ptunfold.types import FloatArray, Graph
 
 _UNSEEN = -1
 _SETTLED = -2
@@ -86,7 +88,7 @@ def new_tree(n_points):
 
 
 @compiled()
-def grow_tree(indptr, indices, lengths, source, tree, places, limit, seen):
+def grow_tree(graph, source, tree, places, limit, seen):
     """Grow the shortest-path tree of ``source``.
 
     Stops when nodes of ``limit`` places other than the source's are settled, or nothing more can
@@ -94,6 +96,7 @@ def grow_tree(indptr, indices, lengths, source, tree, places, limit, seen):
     about it last; both may be empty, and the whole tree is grown. Returns the number of settled
     nodes and of nodes left in the heap.
     """
+    indptr, indices, lengths = graph
     distance, parent_edge, order, heap, keys, slot = tree
     distance[source] = 0.0
     heap[0] = source
@@ -141,10 +144,10 @@ def forget_tree(tree, n_settled, size):
 
 
 @compiled()
-def grow_whole_tree(indptr, indices, lengths, source, tree):
+def grow_whole_tree(graph, source, tree):
     """Grow the shortest-path tree of ``source`` to its end; returns as `grow_tree` does."""
     nothing = np.empty(0, dtype=np.int64)
-    return grow_tree(indptr, indices, lengths, source, tree, nothing, 0, nothing)
+    return grow_tree(graph, source, tree, nothing, 0, nothing)
 
 
 @compiled()
@@ -157,22 +160,31 @@ def least_along(tails, values, tree, n_settled, least):
 
 
 @compiled()
-def tree_lengths(indptr, indices, lengths, sources, rows):
+def tree_lengths(graph, sources, rows):
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
-    tree = new_tree(len(indptr) - 1)
+    tree = new_tree(len(graph.indptr) - 1)
     for row in range(len(sources)):
-        n_settled, size = grow_whole_tree(indptr, indices, lengths, sources[row], tree)
-        rows[row, :] = tree.distance
+        n_settled, size = grow_whole_tree(graph, sources[row], tree)
+        for node in range(len(tree.distance)):
+            rows[row, node] = tree.distance[node]
         forget_tree(tree, n_settled, size)
 
 
+def lengths_from(graph: Graph, source: int) -> FloatArray:
+    """Measure shortest paths from one node to all, (n_points,)."""
+    rows = np.empty((1, graph.n_points))
+    tree_lengths(graph_arrays(graph), np.array([source]), rows)
+    return rows[0]
+
+
 @compiled()
-def lengths_within(indptr, indices, lengths, tails, heads, limits, found):
+def lengths_within(graph, tails, heads, limits, found):
     """Fill ``found`` (m,) with the lengths of the shortest paths from ``tails`` to ``heads`` (m,).
 
     Infinite where the path is longer than ``limits`` (m,). Pairs of one tail stand together: the
     tree that grows from it is theirs, and ends when it has come to all of them.
     """
+    indptr, indices, lengths = graph
     n_points = len(indptr) - 1
     distance, _, touched, heap, keys, slot = new_tree(n_points)
     is_wanted = np.zeros(n_points, dtype=np.bool_)
@@ -213,21 +225,19 @@ def lengths_within(indptr, indices, lengths, tails, heads, limits, found):
 
 
 @compiled()
-def graph_neighborhoods(indptr, indices, lengths, places, nodes, members, counts):
+def graph_neighborhoods(graph, places, nodes, members, counts):
     """List the nodes nearest on the graph to each of ``nodes``, one for each place.
 
     ``members`` (n_nodes, K) gets up to K nodes by distance, ``counts`` how many they are. Copies
     of a point would span nothing: only the first node of a place counts, and none of the own.
     """
-    n_points = len(indptr) - 1
+    n_points = len(places)
     tree = new_tree(n_points)
     seen = np.full(n_points, -1, dtype=np.int64)
     counted = np.full(n_points, -1, dtype=np.int64)
     for row in range(len(nodes)):
         node = nodes[row]
-        n_settled, size = grow_tree(
-            indptr, indices, lengths, node, tree, places, members.shape[1], seen
-        )
+        n_settled, size = grow_tree(graph, node, tree, places, members.shape[1], seen)
         counted[places[node]] = node
         count = 0
         for position in range(n_settled):

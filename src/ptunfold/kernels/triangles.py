@@ -8,7 +8,7 @@ from ptunfold.kernels.compiling import compiled
 
 
 @compiled()
-def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, is_once, sums):
+def turn_around_triangles(connection, nodes, is_once, sums):
     """Measure how far a vector comes back turned that is carried around a triangle.
 
     The turn around the triangle of u, v and w is H = R_uv R_vw R_wu. Where the curvature K is
@@ -18,6 +18,7 @@ def turn_around_triangles(indptr, indices, reverse, rotations, steps, nodes, is_
     means over all triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and
     their number.
     """
+    (indptr, indices, _), _, reverse, rotations, steps, _, _ = connection
     dim = rotations.shape[1]
     carried, side, base = np.empty((dim, dim)), np.empty(dim), np.empty(dim)
     way = np.full(len(indptr) - 1, -1, dtype=np.int32)  # the edge to each neighbour of the node

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
 
 
+class Zipper(NamedTuple):
+    """A graph with edges that are shut, ``is_shut`` (E,) in both directions, and others open."""
+
+    indptr: Any
+    indices: Any
+    reverse: Any
+    is_shut: Any
+
+
 @compiled()
-def zip_up(indptr, indices, reverse, is_shut, queue, n_queued):
+def zip_up(zipper, queue, n_queued):
     """Shut the edges whose loops through a tree can be drawn together over triangles.
 
-    ``is_shut`` (E,) marks, in both directions, the edges of the tree at first; ``queue`` (E,) holds
-    them, one direction of each, ``n_queued`` of them. An edge is shut that closes a triangle with
-    two that are. Returns how many edges are shut now.
+    The edges of the tree are shut at first; ``queue`` (E,) holds them, one direction of each,
+    ``n_queued`` of them. An edge is shut that closes a triangle with two that are. Returns how many
+    edges are shut now.
     """
+    indptr, indices, reverse, is_shut = zipper
     way = np.full(len(indptr) - 1, -1, dtype=np.int64)  # the edge to each neighbour of the node
     done = 0
     while done < n_queued:
@@ -38,12 +50,13 @@ def zip_up(indptr, indices, reverse, is_shut, queue, n_queued):
 
 
 @compiled()
-def shut_short_loops(indptr, indices, reverse, is_shut, queue, n_steps):
+def shut_short_loops(zipper, queue, n_steps):
     """Shut the edges that close a loop with up to ``n_steps`` edges that are shut.
 
     Points at random leave small voids, which are no holes. ``queue`` (E / 2,) lists the edges that
     were shut; returns their number.
     """
+    indptr, indices, reverse, is_shut = zipper
     n_points = len(indptr) - 1
     hops, back = np.full((2, n_points), -1, dtype=np.int32)
     front, behind = np.empty((2, n_points), dtype=np.int32)
@@ -55,8 +68,8 @@ def shut_short_loops(indptr, indices, reverse, is_shut, queue, n_steps):
             if is_tested[edge]:
                 continue
             if size == 0:  # reach out from this node, once
-                size = _reach(indptr, indices, is_shut, node, longest - longest // 2, hops, front)
-            n_back = _reach(indptr, indices, is_shut, indices[edge], longest // 2, back, behind)
+                size = _reach(zipper, node, longest - longest // 2, hops, front)
+            n_back = _reach(zipper, indices[edge], longest // 2, back, behind)
             way = longest + 1
             for place in range(n_back):
                 met = behind[place]
@@ -69,15 +82,16 @@ def shut_short_loops(indptr, indices, reverse, is_shut, queue, n_steps):
                 queue[n_queued] = edge
                 n_queued += 1
             elif way > longest:  # from the neighbours of its ends the way is two steps shorter
-                _mark_beside(indptr, indices, reverse, is_shut, edge, is_tested)
+                _mark_beside(zipper, edge, is_tested)
         for place in range(size):
             hops[front[place]] = -1
     return n_queued
 
 
 @compiled()
-def _reach(indptr, indices, is_shut, node, n_steps, hops, front):
+def _reach(zipper, node, n_steps, hops, front):
     """Count in ``hops`` (n,) the steps along edges that are shut; list in ``front`` who is met."""
+    indptr, indices, _, is_shut = zipper
     hops[node], front[0], size, first = 0, node, 1, 0
     while first < size and hops[front[first]] < n_steps:
         near = front[first]
@@ -91,8 +105,9 @@ def _reach(indptr, indices, is_shut, node, n_steps, hops, front):
 
 
 @compiled()
-def _mark_beside(indptr, indices, reverse, is_shut, edge, is_marked):
+def _mark_beside(zipper, edge, is_marked):
     """Mark the open edges, in both directions, whose ends are those of ``edge`` or next to them."""
+    indptr, indices, reverse, is_shut = zipper
     node, head = indices[reverse[edge]], indices[edge]
     for step in range(indptr[node] - 1, indptr[node + 1]):
         if step >= indptr[node] and not is_shut[step]:
@@ -111,13 +126,14 @@ def _mark_beside(indptr, indices, reverse, is_shut, edge, is_marked):
 
 
 @compiled()
-def join_open_edges(indptr, indices, reverse, is_shut, n_steps, group):
+def join_open_edges(zipper, n_steps, group):
     """Give the same number to open edges that lead from one side to the same other.
 
     Two of them do if edges that are shut lead from tail to tail and from head to head in few
     steps, ``n_steps`` in all. ``group`` (E,) becomes the smallest of the edges that each directed
     edge goes with.
     """
+    indptr, indices, reverse, is_shut = zipper
     n_points = len(indptr) - 1
     for edge in range(len(indices)):
         group[edge] = edge
@@ -130,8 +146,8 @@ def join_open_edges(indptr, indices, reverse, is_shut, n_steps, group):
             if is_done[edge]:
                 continue
             if size == 0:
-                size = _reach(indptr, indices, is_shut, node, n_steps // 2 + 1, hops, front)
-            n_back = _reach(indptr, indices, is_shut, indices[edge], n_steps // 2 + 1, back, behind)
+                size = _reach(zipper, node, n_steps // 2 + 1, hops, front)
+            n_back = _reach(zipper, indices[edge], n_steps // 2 + 1, back, behind)
             for place in range(size):
                 tail = front[place]
                 for other in range(indptr[tail], indptr[tail + 1]):
@@ -165,11 +181,12 @@ def _root(group, edge):
 
 
 @compiled()
-def triangles_of_open_edges(indptr, indices, reverse, is_shut, group, found):
+def triangles_of_open_edges(zipper, group, found):
     """List in ``found`` (m, 3) the groups of triangles all of whose edges are open.
 
     Each triangle once, as far as there is room; returns their number.
     """
+    indptr, indices, reverse, is_shut = zipper
     way = np.full(len(indptr) - 1, -1, dtype=np.int64)
     count = 0
     for node in range(len(indptr) - 1):

@@ -1,0 +1,106 @@
+"""Edges in frames, against the formulas."""
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ptunfold.geometry.connection import ARC
+from ptunfold.kernels.bending import (
+    bend_edges,
+    favor_edges,
+    mark_nearest,
+    nearest_orthogonal,
+    write_in_frames,
+)
+
+RNG = np.random.default_rng(0)
+
+
+def random_frames(n_points, n_features, dim):
+    return np.linalg.qr(RNG.normal(size=(n_points, n_features, dim)))[0]
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("dim", [1, 3])
+def test_edges_in_frames(dtype, dim):
+    points, frames = RNG.normal(size=(20, 7)).astype(dtype), random_frames(20, 7, dim)
+    tails, heads = RNG.integers(0, 20, (2, 50)).astype(np.int32)
+    overlaps, lengths = np.empty((50, dim, dim)), np.empty(50)
+    forth, back = np.empty((2, 50, dim))
+    write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths)
+    offsets = points[heads].astype(float) - points[tails]
+    across = frames.swapaxes(1, 2)
+    np.testing.assert_allclose(overlaps, across[tails] @ frames[heads], atol=1e-14)
+    np.testing.assert_allclose(forth, np.einsum("eiD,eD->ei", across[tails], offsets), atol=1e-13)
+    np.testing.assert_allclose(back, -np.einsum("eiD,eD->ei", across[heads], offsets), atol=1e-13)
+    np.testing.assert_allclose(lengths, np.linalg.norm(offsets, axis=1), rtol=1e-14)
+
+
+def test_the_direction_of_an_edge_is_favored():
+    there, here = RNG.normal(size=(2, 9, 3))
+    there[0], here[1] = 0, 0  # no direction
+    overlaps = RNG.normal(size=(9, 3, 3))
+    found = overlaps.copy()
+    favor_edges(there, here, 0.7, found)
+    np.testing.assert_array_equal(found[:2], overlaps[:2])
+    unit = [
+        steps[2:] / np.linalg.norm(steps[2:], axis=1, keepdims=True) for steps in (there, -here)
+    ]
+    np.testing.assert_allclose(
+        found[2:] - overlaps[2:], 0.7 * np.einsum("ei,ej->eij", *unit), atol=1e-14
+    )
+
+
+@pytest.mark.parametrize("size", [1e-3, 0.3])
+def test_arcs_are_a_series_in_the_overlap(size):
+    frames = random_frames(40, 5, 2)
+    others, _ = np.linalg.qr(frames + size * RNG.normal(size=frames.shape))
+    overlaps = frames.swapaxes(1, 2) @ others
+    left, _, right = np.linalg.svd(overlaps)
+    turns, (there, here) = left @ right, RNG.normal(size=(2, 40, 2))
+    mean, steps = np.empty((2, 40, 2))
+    bend_edges(there, here, overlaps, turns, ARC, mean, steps)
+    np.testing.assert_allclose(mean, (there - np.einsum("eij,ej->ei", turns, here)) / 2, atol=1e-14)
+    for edge in range(40):
+        bent = overlaps[edge] @ turns[edge].T
+        bent = np.eye(2) - (bent + bent.T) / 2
+        powers = [factor * np.linalg.matrix_power(bent, k) for k, factor in enumerate(ARC)]
+        np.testing.assert_allclose(steps[edge], sum(powers) @ mean[edge], atol=1e-13)
+        # θ / sin θ along a direction in which the planes meet at the angle θ.
+        cosines, axes = np.linalg.eigh(np.eye(2) - bent)
+        angles = np.arccos(np.minimum(cosines, 1))
+        longer = axes @ np.diag(1 / np.sinc(angles / np.pi)) @ axes.T
+        np.testing.assert_allclose(steps[edge], longer @ mean[edge], rtol=1e-3)
+
+
+@pytest.mark.parametrize("dim", [1, 2, 3])
+def test_nearest_orthogonal_matrices(dim):
+    """No other is nearer; what is nearly singular, of three dimensions, is left as it was."""
+    matrices = random_frames(200, dim, dim) + 0.3 * RNG.normal(size=(200, dim, dim))
+    matrices[0, -1] = 0
+    found, is_done = matrices.copy(), np.empty(200, dtype=bool)
+    nearest_orthogonal(found, is_done)
+    assert is_done[0] == (dim < 3)
+    assert is_done[1:].mean() > 0.9
+    np.testing.assert_array_equal(found[~is_done], matrices[~is_done])
+    np.testing.assert_allclose(
+        found[is_done].swapaxes(1, 2) @ found[is_done] - np.eye(dim), 0, atol=1e-12
+    )
+    values = np.linalg.svd(matrices, compute_uv=False)  # the most that a trace can be
+    traces = np.einsum("eij,eij->e", found, matrices)
+    np.testing.assert_allclose(traces[is_done], values.sum(axis=1)[is_done], rtol=1e-10)
+
+
+def test_the_nearest_are_marked_and_those_that_tie():
+    degrees = np.array([0, 3, 12, 40, 10, 11])
+    indptr = np.concatenate(([0], np.cumsum(degrees)))
+    lengths = RNG.integers(0, 9, degrees.sum()) * 0.5  # many ties, and copies
+    is_near = np.empty(len(lengths), dtype=bool)
+    mark_nearest(indptr, lengths, 10, is_near)
+    for start, stop in pairwise(indptr):
+        row = lengths[start:stop]
+        proper = np.sort(row[row > 0])
+        longest = proper[9] if len(proper) > 10 else np.inf
+        np.testing.assert_array_equal(is_near[start:stop], row <= longest)
+    assert not is_near.all()
