@@ -294,15 +294,11 @@ class _Group:
 
 
 def _group(
-<<<<<<< HEAD
     connection: Connection,
-    unrolled: Unrolled,
+    unrolled: Unfolding,
     is_open: BoolArray,
     n_around: int,
     n_jobs: int | None,
-=======
-    connection: Connection, unrolled: Unfolding, is_open: BoolArray, n_around: int
->>>>>>> kern
 ) -> tuple[list[_Group], IntArray]:
     """Put open edges together that lead the same way; list triangles of three groups, (m, 3)."""
     graph = connection.graph
