@@ -119,6 +119,9 @@ class Frames:
         Points next to a crease, whose basis was taken from one side of it; none by default.
     n_members : int
         The number of points in a neighbourhood, where there are so many.
+    curvature : (n_points,) float64, optional
+        With quadratic tangents, the sectional curvature of the surface, the mean over pairs of
+        directions.
     """
 
     vectors: FloatArray
@@ -127,6 +130,7 @@ class Frames:
     lift: FloatArray | None = None
     is_one_sided: BoolArray | None = None
     n_members: int = 0
+    curvature: FloatArray | None = None
 
     @property
     def intrinsic_dim(self) -> int:
@@ -376,6 +380,8 @@ class Connection:
         Coordinates of the points: no distance is shorter than the chord between two of them.
     explained : (n_points,) float64, optional
         The share of the squared lengths of the edges at each point that lies in its tangent space.
+    curvature : (n_points,) float64, optional
+        The sectional curvature that paths are unfolded with; 0 everywhere by default.
     """
 
     graph: Graph
@@ -384,6 +390,7 @@ class Connection:
     coherence: FloatArray | None = None
     points: FloatArray | None = None
     explained: FloatArray | None = None
+    curvature: FloatArray | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in self.__dict__.items() if name != "is_checked"}

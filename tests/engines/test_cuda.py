@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from ptunfold import PTU, Disk
-from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.datasets import petals, s_with_hole, swiss_roll
 from ptunfold.engines import cuda
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.distances import distances_among
@@ -119,6 +119,16 @@ def test_partly_coherent_without_one(emulated):
 
 
 @pytest.mark.gpu
+def test_curved_on_a_gpu(gpu):
+    check_everything(petals(1500).points, 2)
+
+
+def test_curved_without_one(emulated):
+    assert PTU().fit(petals(400).points).connection_.curvature is not None
+    check_everything(petals(400).points, 2)
+
+
+@pytest.mark.gpu
 @pytest.mark.parametrize("kept", [1, 40])
 def test_a_short_memory_of_visits_on_a_gpu(gpu, monkeypatch, kept):
     monkeypatch.setattr(cuda, "_ROUNDS_KEPT", kept)
@@ -171,12 +181,13 @@ def test_no_cupy(monkeypatch):
         PTU(engine="cuda").fit(swiss_roll(300).points)
 
 
-def test_workspace_is_as_large_as_the_kernel_cuts_it(emulated):
+@pytest.mark.parametrize("points", [swiss_roll(200).points, petals(200).points])
+def test_workspace_is_as_large_as_the_kernel_cuts_it(emulated, points):
     """A byte too few would be another block's: the kernel is run with a guard behind it."""
-    connection = arrange(PTU().fit(swiss_roll(200).points).connection_, np.arange(200)).connection
+    connection = arrange(PTU().fit(points).connection_, np.arange(200)).connection
     paths = cuda.DevicePaths(cuda._cupy(), connection)
     rows = np.empty((3, 200), dtype=np.float32)
-    for is_both in (False, True):
+    for is_both in (False,) if paths.is_curved else (False, True):
         n_bytes = paths.bytes_of_space(1, is_both=is_both)
         guarded = np.full(n_bytes + 4096, 171, dtype=np.uint8)
         sizes = []

@@ -67,7 +67,7 @@ def test_paths_are_unfolded_edge_by_edge(dim):
     ways = [walk(connection, unfolding.tree, node) for node in range(N)]
     assert max(map(len, ways)) > 3
     for found, expected in zip(
-        unfolding[1:], zip(*(halves(connection, way) for way in ways), strict=True), strict=True
+        unfolding[1:5], zip(*(halves(connection, way) for way in ways), strict=True), strict=True
     ):
         np.testing.assert_allclose(found, expected, atol=1e-12)
 

@@ -82,7 +82,8 @@ class _Scaling:
         looked_at = sample(connection.points, N_LOOKED_AT)
         # Few rows, which are made here: an engine may be at its end by now.
         rows = landmark_distances(connection, looked_at, coordinates.dtype, self.run)
-        if not is_strained(rows, looked_at, coordinates):
+        is_curved = connection.curvature is not None
+        if not is_strained(rows, looked_at, coordinates, is_curved=is_curved):
             return coordinates
         anchors, rows_of = sample(connection.points, N_ANCHORS), self.engine.rows(connection)
         rows = landmark_distances(connection, anchors, coordinates.dtype, self.run, rows_of=rows_of)
@@ -107,8 +108,9 @@ class _Scaling:
                 chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
             landmarks, rows = chosen, landmark_distances(part, chosen, *how, rows_of=rows_of)
         embedding = landmark_mds(rows, landmarks, self.n_components)
-        if self.mds == "auto" and is_strained(rows, landmarks, embedding.coordinates):
-            coordinates = relax(rows, landmarks, embedding.coordinates, n_jobs=self.run.n_jobs)
+        places, is_curved = embedding.coordinates, part.curvature is not None
+        if self.mds == "auto" and is_strained(rows, landmarks, places, is_curved=is_curved):
+            coordinates = relax(rows, landmarks, places, n_jobs=self.run.n_jobs)
             embedding = replace(embedding, coordinates=coordinates)
         return embedding, nodes[landmarks]
 

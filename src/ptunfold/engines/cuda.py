@@ -14,7 +14,7 @@ from ptunfold.engines.cuda_geometry import MOST_TOGETHER, DeviceGeometry
 from ptunfold.geodesics.arrangement import Arrangement, merge_copies, order_by_beacons, restrict
 from ptunfold.geodesics.distances import MOST_NEIGHBORS, fold_directions, owners_of
 from ptunfold.geodesics.squares import Squares
-from ptunfold.kernels.inputs import chords_of, kept_of
+from ptunfold.kernels.inputs import chords_of, curvature_of, kept_of
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, bytes_of_all_distances
 from ptunfold.progress import stage
@@ -112,8 +112,10 @@ class DevicePaths:
             cupy.asarray(connection.steps, dtype=np.float32),
             cupy.asarray(kept_of(connection), dtype=np.float32),
             cupy.asarray(points - points.mean(axis=0), dtype=np.float32),
+            cupy.asarray(curvature_of(connection), dtype=np.float32),
         )
         self.is_partly, self.n_axes = connection.coherence is not None, points.shape[1]
+        self.is_curved = connection.curvature is not None
 
     def free_bytes(self) -> int:
         """Return the memory of the device that can be used."""
@@ -129,6 +131,8 @@ class DevicePaths:
             sizes += [4 * wide * self.dim, 4 * wide * self.dim**2]
         if self.is_partly:
             sizes += (2 if is_both else 1) * [4 * wide]
+        if self.is_curved:
+            sizes.append(4 * wide)
         sizes += [2 * wide, *(6 * [4 * self.n_points])]
         sizes += [4 * _VISITS_KEPT * self.n_points, 4 * (_ROUNDS_KEPT + 1)]
         return sum(-(-size // 256) * 256 for size in sizes)
@@ -174,6 +178,7 @@ class DevicePaths:
         should follow each other where there are several lanes.
         """
         cupy, lanes = self.cupy, lanes or LANES
+        is_both = is_both and not self.is_curved  # both are the same
         n_blocks, together = self.plan(len(sources), lanes, is_both=is_both)
         n_bytes = self.bytes_of_space(lanes, is_both=is_both)
         if targets is None:
@@ -187,6 +192,7 @@ class DevicePaths:
             DIM=self.dim,
             BOTH=int(is_both),
             PARTLY=int(self.is_partly),
+            CURVED=int(self.is_curved),
             AXES=self.n_axes,
             THREADS=_THREADS[lanes],
             BLOCKS=_BLOCKS_A_PROCESSOR[lanes],

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.geometry.connection import ARC, EDGE_WEIGHT
-from ptunfold.geometry.frames import principal_directions
+from ptunfold.geometry.frames import Planes, principal_directions
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.types import FloatArray, Frames, IntArray
 from ptunfold.validation import SURFACES
@@ -31,19 +31,18 @@ class DeviceGeometry:
 
     def fit_neighborhoods(
         self, points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
+    ) -> Planes:
         """Find the tangent planes of neighbourhoods, as `ptunfold.geometry.frames` does."""
         n_neighbors = self.cupy.asarray(counts)
         offsets, rounding = self._offsets(members, n_neighbors)
         bases, values, residual = self._principal(offsets, n_neighbors, dim)
-        lift = None
-        if tangent in SURFACES:
-            bases, residual, lift = fit_quadratic(
-                offsets, n_neighbors, bases, is_robust=tangent == "robust"
-            )
-        found = (bases, values, residual, rounding)
-        bases, values, residual, rounding = (self.here(array) for array in found)
-        return bases, values, residual, rounding, None if lift is None else self.here(lift)
+        if tangent not in SURFACES:
+            return Planes(*map(self.here, (bases, values, residual, rounding)))
+        bases, residual, lift, curvature = fit_quadratic(
+            offsets, n_neighbors, bases, is_robust=tangent == "robust"
+        )
+        found = (bases, values, residual, rounding, lift, curvature)
+        return Planes(*map(self.here, found))
 
     def here(self, array: Any) -> FloatArray:
         """Bring an array back from the device."""

@@ -3,7 +3,8 @@
 // LANES sources go together: 32 neighbours, whose shortest paths are nearly the same, one lane of a
 // warp each; or a single one. DIM is the dimension of the tangent spaces. With BOTH, distances are
 // the means of both directions; else they are those towards the source. With PARTLY, only the share
-// `kept` is carried over an edge, its root over either half, and the length of the rest adds up. No distance is below that
+// `kept` is carried over an edge, its root over either half, and the length of the rest adds up. With
+// CURVED, paths are unfolded with curvature, as in kernels/curving.py. No distance is below that
 // between the points, which have AXES coordinates. The graph must be connected by edges longer than
 // rounding. A block has THREADS threads, and a multiprocessor holds at
 // least BLOCKS blocks.
@@ -39,6 +40,33 @@ __device__ inline float length_of(const float* vector) {
   return sqrtf(total);
 }
 
+#if CURVED
+// Turn and shorten a vector, the sum of a step and what was seen before it, of the curvature kappa;
+// returns the new one.
+__device__ inline float curve(float* vector, const float* step, float kappa, float curvature) {
+  float squares = 0, along = 0, whole = 0;
+  for (int k = 0; k < DIM; k++) {
+    const float seen = vector[k] - step[k];
+    squares += seen * seen;
+    along += seen * step[k];
+    whole += step[k] * step[k];
+  }
+  if (squares <= 0) return curvature;
+  const float square = fminf(fmaxf(kappa * squares, -10.0f), 6.0f);
+  const float spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
+  const float back = along * along / squares;
+  const float straight = squares + 2 * along + back;
+  const float across = fmaxf(whole - back, 0.0f);
+  const float now = fmaxf(straight + spread * across, 0.0f);
+  const float turned = straight + spread * spread * across;
+  const float scale = turned > 0 ? sqrtf(now / turned) : 1;
+  const float share = scale * (1 + along * (1 - spread) / squares);
+  for (int k = 0; k < DIM; k++) vector[k] = share * vector[k] + (scale * spread - share) * step[k];
+  const float ratio = now > squares ? squares / now : 1;
+  return curvature + (kappa - curvature) * ratio * sqrtf(ratio);
+}
+#endif
+
 // The workspace of a block, cut from one piece of memory; `bytes_of_workspace` in Python agrees.
 struct Space {
   u64* labels;             // (n, LANES): bits of doubles, which order as they do
@@ -47,6 +75,7 @@ struct Space {
   float* turns;            // (n, DIM, DIM, LANES): from the frame of the node to that of the source
   float* lost;             // (n, LANES): lengths that were not carried on, towards the source
   float* lost_outward;     // (n, LANES): and away from it
+  float* kappa;            // (n, LANES): the curvature on the way, with CURVED
   unsigned short* parents; // (n, LANES): the next node, as its place in the list of neighbours
   int* keys;               // (n,): bits of the least label that a node was given since its visit
   int* waiting;            // (n,): whether a node is on the list
@@ -77,6 +106,9 @@ __device__ inline Space space_at(char* start, long long n, int most_visits, int 
 #if BOTH
   TAKE(lost_outward, float*, n * LANES)
 #endif
+#endif
+#if CURVED
+  TAKE(kappa, float*, n * LANES)
 #endif
   TAKE(parents, unsigned short*, n * LANES)
   TAKE(keys, int*, n)
@@ -169,7 +201,7 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
     const double* __restrict__ lengths, const int* __restrict__ reverse,
     const float* __restrict__ rotations, const float* __restrict__ steps,
     const float* __restrict__ kept, const float* __restrict__ points,
-    const int* __restrict__ sources, const int* __restrict__ targets, const int n_sources,
+    const float* __restrict__ curvature, const int* __restrict__ sources, const int* __restrict__ targets, const int n_sources,
     const float width, char* spaces, const long long bytes, const int most_visits,
     const int most_rounds, float* rows, int* trouble) {
   const int thread = threadIdx.x, n_threads = blockDim.x;
@@ -279,6 +311,9 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
           space.turns[(((long long)source * DIM + row) * DIM + column) * LANES + thread] = row == column;
 #endif
       }
+#if CURVED
+      space.kappa[(long long)source * LANES + thread] = 0;
+#endif
 #if PARTLY
       space.lost[(long long)source * LANES + thread] = 0;
 #if BOTH
@@ -328,8 +363,15 @@ extern "C" __global__ void __launch_bounds__(THREADS, BLOCKS) batches(
                 own[row] = steps[(long long)edge * DIM + row];
                 for (int k = 0; k < DIM; k++)
                   own[row] += rotations[((long long)edge * DIM + row) * DIM + k] * seen[k];
-                __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, keep * own[row]);
               }
+#if CURVED
+              const float around = 0.5f * (curvature[node] + curvature[parent]);
+              const float seen_kappa = __ldcg(space.kappa + (long long)parent * LANES + lane);
+              __stcg(space.kappa + (long long)node * LANES + lane,
+                     curve(own, steps + (long long)edge * DIM, seen_kappa, around));
+#endif
+              for (int row = 0; row < DIM; row++)
+                __stcg(space.vectors + ((long long)node * DIM + row) * LANES + lane, keep * own[row]);
 #if PARTLY
               left += length_of(own);
               __stcg(space.lost + (long long)node * LANES + lane,

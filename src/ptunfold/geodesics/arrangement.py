@@ -67,6 +67,7 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
         connection.steps[kept],
         None if connection.coherence is None else connection.coherence[kept],
         None if connection.points is None else connection.points[nodes],
+        None if connection.curvature is None else connection.curvature[nodes],
     )
 
 
@@ -124,6 +125,7 @@ def _merge_copies(connection: Connection, tiny: float) -> tuple[Connection, IntA
         np.einsum("eij,ej->ei", turn, connection.steps[kept]),
         None if connection.coherence is None else connection.coherence[kept],
         None if connection.points is None else connection.points[_first_of(copy_of)],
+        None if connection.curvature is None else connection.curvature[_first_of(copy_of)],
     )
     return merged, copy_of.astype(np.int64)
 

@@ -17,6 +17,7 @@ from ptunfold.kernels.inputs import (
     Owners,
     chords_of,
     connection_arrays,
+    curvature_of,
     graph_arrays,
 )
 from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
@@ -177,7 +178,8 @@ class OneWayRows:
             self.has_hub = bool(np.diff(graph.indptr).max() > MOST_NEIGHBORS)
         back = (graph.reverse - graph.indptr[graph.indices]).astype(np.uint16)
         shares, points = shares_of(connection), chords_of(connection)
-        self.laid = BatchArrays(graph_arrays(graph), back, per_width, *shares, points)
+        curvature = curvature_of(connection)
+        self.laid = BatchArrays(graph_arrays(graph), back, per_width, *shares, points, curvature)
         self._idle: list[Any] = []  # room for each thread, made once
 
     def __getstate__(self) -> dict[str, Any]:
@@ -199,7 +201,8 @@ class OneWayRows:
         try:
             batch = self._idle.pop()
         except IndexError:
-            height = self.connection.intrinsic_dim + (2 if len(laid.lost) else 0)
+            height = self.connection.intrinsic_dim + 2 * (len(laid.lost) > 0)
+            height += len(laid.curvature) > 0
             batch = new_batch(len(laid.points), height, laid.points.shape[1])
         batch_rows(laid, owners, block.start, block.stop, batch, rows, first_row)
         self._idle.append(batch)

@@ -84,7 +84,9 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
 
     Infinite where no path leads.
     """
-    tree, inward, outward, _, lost = unfold(connection, source)
+    tree, inward, outward, _, lost, _ = unfold(connection, source)
+    if connection.curvature is not None:
+        outward = inward  # it is only known towards the source
     is_far = ~np.isfinite(tree.distance)
     points = chords_of(connection)
     chords = np.linalg.norm(points - points[source], axis=1)

@@ -5,7 +5,7 @@ Neighbourhoods on the graph keep to the sheet, where those in space may not.
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -28,6 +28,23 @@ from ptunfold.validation import (
 )
 
 _CHUNK_VALUES = 1 << 18
+
+
+class Planes(NamedTuple):
+    """The tangent planes of neighbourhoods.
+
+    Orthonormal bases (n_nodes, n_features, d), singular values (n_nodes, d), distances from the
+    plane or the surface (n_nodes,), the extent that the rounding of coordinates alone can make
+    (n_nodes,), and the way to the surface (n_nodes, n_features) and its curvature (n_nodes,), if
+    one was fitted.
+    """
+
+    bases: FloatArray
+    values: FloatArray
+    residual: FloatArray
+    rounding: FloatArray
+    lift: FloatArray | None = None
+    curvature: FloatArray | None = None
 
 
 def estimate_frames(
@@ -137,6 +154,7 @@ def fit_frames(
     singular_values = np.empty((len(nodes), dim))
     residual = np.empty(len(nodes))
     lift = np.zeros((len(nodes), n_features)) if tangent in SURFACES else None
+    curvature = np.zeros(len(nodes)) if tangent in SURFACES else None
 
     def gather(here: IntArray) -> tuple[IntArray, IntArray]:
         members, counts = find_members(within, places, here, n_neighbors)
@@ -147,7 +165,8 @@ def fit_frames(
 
     def keep(some: slice, members: IntArray, count: IntArray) -> None:
         here = nodes[some]
-        bases, values, residual[some], rounding, lifted = fit(points, members, count, dim, tangent)
+        fitted = fit(points, members, count, dim, tangent)
+        bases, values, residual[some], rounding, lifted, curved = fitted
         is_flat = (values[:, -1] <= rounding) & (n_places[here] > dim)
         if must_span and is_flat.any():
             first = int(np.flatnonzero(is_flat)[0])
@@ -158,9 +177,12 @@ def fit_frames(
                 f"intrinsic_dim={dim} dimensions, so it has no tangent frame; raise "
                 "tangent_neighbors, or lower intrinsic_dim or n_components"
             )
-        if lift is not None and lifted is not None:
+        if lifted is not None and curved is not None:
+            assert lift is not None
+            assert curvature is not None
             lift[some] = lifted
             lift[some][is_flat] = 0
+            curvature[some] = np.where(is_flat, 0, curved)
         vectors[some], singular_values[some] = bases, values
 
     def handle(block: slice) -> None:
@@ -185,24 +207,23 @@ def fit_frames(
         for some in cut(len(nodes), n_together):
             keep(some, all_members[some], all_counts[some])
     vectors[np.diff(graph.indptr)[nodes] == 0] = np.nan
-    return Frames(vectors, singular_values, residual, lift, n_members=n_neighbors + 1)
+    return Frames(
+        vectors, singular_values, residual, lift, n_members=n_neighbors + 1, curvature=curvature
+    )
 
 
 def fit_neighborhoods(
     points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
-) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray, FloatArray | None]:
-    """Find the tangent planes of neighbourhoods, as `find_members` returns them.
-
-    Returns orthonormal bases (n_nodes, n_features, d), singular values (n_nodes, d), distances from
-    the plane or the surface (n_nodes,), the extent that the rounding of coordinates alone can make
-    (n_nodes,), and the way to the surface (n_nodes, n_features), if one was fitted.
-    """
+) -> Planes:
+    """Find the tangent planes of neighbourhoods, as `find_members` returns them."""
     offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
     if tangent not in SURFACES:
-        return bases, values, residual, rounding, None
-    bases, residual, lift = fit_quadratic(offsets, counts, bases, is_robust=tangent == "robust")
-    return bases, values, residual, rounding, lift
+        return Planes(bases, values, residual, rounding)
+    bases, residual, lift, curvature = fit_quadratic(
+        offsets, counts, bases, is_robust=tangent == "robust"
+    )
+    return Planes(bases, values, residual, rounding, lift, curvature)
 
 
 def find_members(

@@ -51,6 +51,7 @@ def in_given_order(geometry: Geometry) -> Geometry:
             None if frames.lift is None else frames.lift[here],
             None if frames.is_one_sided is None else frames.is_one_sided[here],
             frames.n_members,
+            None if frames.curvature is None else frames.curvature[here],
         ),
         renumber(geometry.connection, order),
         geometry.labels[here],
@@ -65,9 +66,9 @@ def in_given_order(geometry: Geometry) -> Geometry:
 def renumber(connection: Connection, number: IntArray) -> Connection:
     """Give each node the number ``number[node]``."""
     graph, order = connection.graph, np.argsort(number)
-    points, explained = (
+    points, explained, curvature = (
         None if values is None else values[order]
-        for values in (connection.points, connection.explained)
+        for values in (connection.points, connection.explained, connection.curvature)
     )
     renumbered = connection_from_edges(
         graph.n_points,
@@ -78,6 +79,7 @@ def renumber(connection: Connection, number: IntArray) -> Connection:
         connection.steps,
         connection.coherence,
         points,
+        curvature,
     )
     bridged = replace(renumbered.graph, bridges=_bridges(graph, number))
     return replace(renumbered, explained=explained, graph=bridged)
@@ -105,10 +107,11 @@ def connection_from_edges(
     steps: FloatArray,
     coherence: FloatArray | None,
     points: FloatArray | None,
+    curvature: FloatArray | None,
 ) -> Connection:
-    """Sort directed edges into a connection; ``points`` are those of the sorted nodes."""
+    """Sort directed edges into a connection; the last two are those of the sorted nodes."""
     order = np.argsort(tails * np.int64(n_points) + heads, kind="stable")
     indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
     graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
     coherence = None if coherence is None else coherence[order]
-    return Connection(graph, rotations[order], steps[order], coherence, points)
+    return Connection(graph, rotations[order], steps[order], coherence, points, curvature=curvature)

@@ -10,6 +10,7 @@ import numpy as np
 from ptunfold.geometry.coherence import with_coherence
 from ptunfold.geometry.connection import connect_frames, leading_axes
 from ptunfold.geometry.creases import take_one_side
+from ptunfold.geometry.curvature import with_curvature
 from ptunfold.geometry.frames import fit_frames
 from ptunfold.geometry.graph import (
     build_graph,
@@ -200,9 +201,11 @@ def connected(
     device: Any,
     run: Run,
 ) -> Connection:
-    """Connect frames, with chords as a bound and, unless data are flat, coherence."""
+    """Connect frames, with chords as a bound and, unless data are flat, coherence or curvature."""
     connection = connect_frames(points, graph, frames, settings.step, run, device=device)
     connection = replace(connection, points=leading_axes(points))
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
         return connection
-    return with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)
+    connection = with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)
+    is_free = settings.coherence is None and settings.step == "arc"
+    return with_curvature(connection, frames) if is_free else connection

@@ -16,7 +16,7 @@ _FAR = 3.0  # standard deviations
 
 def fit_quadratic(
     offsets: FloatArray, counts: IntArray, bases: FloatArray, *, is_robust: bool = False
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Fit a quadratic surface to each neighbourhood over its principal plane.
 
     The plane of a bent neighbourhood is parallel to the surface in the middle, not at the point,
@@ -28,8 +28,9 @@ def fit_quadratic(
 
     Returns bases of the tangent planes at the points (n_nodes, n_features, d), those of the
     principal planes where there are too few neighbours to tell a slope from a bend; the standard
-    deviation of the neighbours from the surface (n_nodes,); and the way from the point to the
-    surface (n_nodes, n_features).
+    deviation of the neighbours from the surface (n_nodes,); the way from the point to the
+    surface (n_nodes, n_features); and the sectional curvature there, the mean over pairs of
+    directions (n_nodes,).
     """
     dim = bases.shape[2]
     n_terms = n_coefficients(dim)
@@ -68,7 +69,28 @@ def fit_quadratic(
     # Slopes are normal to the plane: the bases only have to be made orthonormal again.
     values, turns = np.linalg.eigh(tilted.transpose(0, 2, 1) @ tilted)
     roots = (turns / np.sqrt(values)[:, None, :]) @ turns.transpose(0, 2, 1)
-    return tilted @ roots, residual, lift
+    tangents = tilted @ roots
+    bends = np.zeros((len(slopes), dim, dim, offsets.shape[2]), like=slopes)
+    bends[:, first, second] = coefficients[:, 1 + dim :] / np.square(radii)[:, None, None]
+    curvature = np.where(is_enough, _sectional(bends, tangents, roots), 0)
+    return tangents, residual, lift, curvature
+
+
+def _sectional(bends: FloatArray, tangents: FloatArray, roots: FloatArray) -> FloatArray:
+    """Find the mean sectional curvature of surfaces by the equation of Gauss, (n_nodes,).
+
+    ``bends`` (n_nodes, d, d, n_features) are coefficients of products of coordinates, which
+    ``roots`` (n_nodes, d, d) make orthonormal on the tangent plane.
+    """
+    dim = bends.shape[1]
+    if dim == 1:
+        return np.zeros(len(bends), like=bends)
+    second = bends + bends.transpose(0, 2, 1, 3)
+    second = np.einsum("iab,ibcf,icd->iadf", roots, second, roots)
+    second = second - (second @ tangents[:, None]) @ tangents.transpose(0, 2, 1)[:, None]
+    mean = np.einsum("iaaf->if", second)
+    total = np.square(mean).sum(axis=1) - np.square(second).sum(axis=(1, 2, 3))
+    return total / (dim * (dim - 1))
 
 
 def _solve(

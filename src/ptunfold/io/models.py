@@ -32,8 +32,9 @@ _PARTS = (
     *("labels", "points", "shortcuts"),
 )
 _MAY_LACK = (
-    *("graph.bridges", "frames.lift", "frames.is_one_sided"),
+    *("graph.bridges", "frames.lift", "frames.is_one_sided", "frames.curvature"),
     *(f"connection.{name}" for name in ("lengths", "coherence", "points", "explained")),
+    "connection.curvature",
     *("surface", "order", "torn"),
 )
 

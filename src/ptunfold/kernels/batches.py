@@ -21,6 +21,7 @@ from ptunfold.kernels.chosen_lanes import (
     sharing,
 )
 from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.curving import curve_lanes
 from ptunfold.kernels.lanes import ALL_LANES, LANES
 
 _N_BUCKETS = 2048
@@ -49,7 +50,8 @@ class Batch(NamedTuple):
     ``labels`` (n, LANES) are lengths, ``parents`` (n, LANES) uint16 the next node on the way to the
     ``sources`` (LANES,), as its place in the list of neighbours; ``visits`` the order in which
     nodes were visited, ``ready`` (n,) the mask of lanes that are unfolded, ``vectors``
-    (n * height, LANES) to what, and ``axes`` (n_axes, LANES) the coordinates of the sources.
+    (n * height, LANES) to what, and ``axes`` (n_axes, LANES) the coordinates of the sources;
+    ``room`` (4, LANES) is for `curve_lanes`.
     """
 
     queue: Queue
@@ -60,6 +62,7 @@ class Batch(NamedTuple):
     ready: Any
     vectors: Any
     axes: Any
+    room: Any
 
 
 @compiled()
@@ -101,7 +104,7 @@ def shortest_paths(graph, back, per_width, batch):
     the lengths. Returns the number of visits that are recorded.
     """
     indptr, indices, lengths = graph
-    queue, sources, labels, parents, visits, _, _, _ = batch
+    queue, sources, labels, parents, visits, _, _, _, _ = batch
     first, after, before, bucket, key = queue
     labels[:] = np.inf
     for lane in range(LANES):
@@ -167,13 +170,14 @@ def develop(laid, batch, n_visits):
     and a parent was visited before the node that it gave a label to: one pass over the visits is
     enough. ``laid.lost`` is empty where everything is carried over every edge. Else it holds four
     numbers an edge, see `shares_of`, and the vectors (n * (d + 2), LANES) have for each node two
-    rows more: its length, and what was lost of the lengths before.
+    rows more: its length, and what was lost of the lengths before. With curvature everything is
+    carried, and there is one row more, see `curve_lanes`.
     """
-    (indptr, indices, _), _, _, steps, rotations, lost, _ = laid
-    _, sources, _, parents, visits, ready, vectors, _ = batch
+    (indptr, indices, _), _, _, steps, rotations, lost, _, curvature = laid
+    _, sources, _, parents, visits, ready, vectors, _, room = batch
     dim = steps.shape[1]
-    is_whole = len(lost) == 0
-    height = dim if is_whole else dim + 2
+    is_whole, is_curved = len(lost) == 0, len(curvature) > 0
+    height = dim + is_curved if is_whole else dim + 2
     ready[:] = 0
     for lane in range(LANES):
         source = sources[lane]
@@ -210,6 +214,12 @@ def develop(laid, batch, n_visits):
                             dim,
                             lanes,
                         )
+                    if is_curved:
+                        around = 0.5 * (curvature[node] + curvature[neighbor])
+                        own, seen = node * height, neighbor * height + dim
+                        curve_lanes(
+                            vectors, own, seen, steps, edge, around, lanes, room, room.shape[1]
+                        )
                     if not is_whole:
                         before, own = neighbor * height + dim, node * height + dim
                         combine(vectors, own + 1, 0.0, lost, 4 * edge, before, 2, lanes)
@@ -243,6 +253,7 @@ def new_batch(n_points, height, n_axes):
         np.empty(n_points, dtype=np.int64),
         np.empty((n_points * height, LANES)),
         np.empty((n_axes, LANES)),
+        np.empty((4, LANES)),
     )
 
 
@@ -253,8 +264,8 @@ def batch_rows(laid, owners, start, stop, batch, rows, first_row):
     ``rows`` are those of the ``owners``, from ``first_row`` of their matrix on. No distance is
     below that between the points.
     """
-    graph, _, _, steps, _, lost, points = laid
-    _, sources, labels, _, _, _, vectors, axes = batch
+    graph, _, _, steps, _, lost, points, curvature = laid
+    _, sources, labels, _, _, _, vectors, axes, _ = batch
     position = owners.position
     n_points = len(graph.indptr) - 1
     dim = steps.shape[1]
@@ -269,7 +280,7 @@ def batch_rows(laid, owners, start, stop, batch, rows, first_row):
                 axes[axis, lane] = points[sources[lane], axis]
         develop(laid, batch, shortest_paths(graph, laid.back, laid.per_width, batch))
         for node in range(n_points):
-            own, count = node * dim, dim
+            own, count = node * (dim + (len(curvature) > 0)), dim
             if not is_whole:
                 own, count = node * (dim + 2) + dim, 1
                 # The last two numbers of ``lost`` are 1: the length, and what was lost before.

@@ -7,6 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.curving import curve
 from ptunfold.kernels.trees import Tree, forget_tree, grow_whole_tree, new_tree
 
 
@@ -15,7 +16,8 @@ class Unfolding(NamedTuple):
 
     ``inward[u]`` (n, d) is the root as seen from ``u``, ``outward[u]`` is ``u`` as seen from the
     root, ``turns[u]`` (n, d, d) the product of the rotations on the way, from the frame of ``u`` to
-    that of the root. ``lost`` (n, 2) are the lengths that were not carried on, of either.
+    that of the root. ``lost`` (n, 2) are the lengths that were not carried on, of either. With
+    curvature ``inward`` has the lengths of geodesics, and ``kappa`` (n,) what it is on the way.
     """
 
     tree: Tree
@@ -23,13 +25,14 @@ class Unfolding(NamedTuple):
     outward: Any
     turns: Any
     lost: Any
+    kappa: Any
 
 
 def new_unfolding(n_points: int, dim: int) -> Unfolding:
     """Return one that is to be filled; what no path leads to stays zero."""
     inward, outward = np.zeros((2, n_points, dim))
     turns, lost = np.zeros((n_points, dim, dim)), np.zeros((n_points, 2))
-    return Unfolding(new_tree(n_points), inward, outward, turns, lost)
+    return Unfolding(new_tree(n_points), inward, outward, turns, lost, np.zeros(n_points))
 
 
 @compiled()
@@ -41,9 +44,10 @@ def develop_both_ways(connection, n_settled, unfolding):
     The share ``kept`` is carried over an edge, its root over either half; the length of the rest
     adds up in ``lost``, and the distance is that of the vector and what was lost.
     """
-    _, tails, reverse, rotations, steps, kept, _ = connection
-    tree, inward, outward, turns, lost = unfolding
+    _, tails, reverse, rotations, steps, kept, _, curvature = connection
+    tree, inward, outward, turns, lost, kappa = unfolding
     dim = steps.shape[1]
+    is_curved = len(curvature) > 0
     order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
     lost[root, :] = 0.0
@@ -71,6 +75,9 @@ def develop_both_ways(connection, n_settled, unfolding):
                 for inner in range(dim):
                     turn += turns[parent, row, inner] * rotations[edge, inner, column]
                 turns[node, row, column] = turn
+        if is_curved:
+            around = 0.5 * (curvature[parent] + curvature[node])
+            kappa[node] = curve(inward[node], steps[back], kappa[parent], around)
         lost[node, 0], lost[node, 1] = lost[parent, 0], lost[parent, 1]
         if keep < 1:
             lost[node, 0] += (1 - keep) * (_length(inward, parent) + _length(inward, node))
@@ -84,9 +91,11 @@ def develop_both_ways(connection, n_settled, unfolding):
 def mean_row(connection, source, unfolding, row):
     """Fill ``row`` (n,) with the means of ‖node → source‖ and ‖source → node‖.
 
-    Nodes that no path reaches get infinity. The tree of ``unfolding`` is new and left so.
+    Nodes that no path reaches get infinity. The tree of ``unfolding`` is new and left so. With
+    curvature, which is only known towards the source, the second is the first.
     """
-    tree, inward, outward, _, lost = unfolding
+    tree, inward, outward, _, lost, _ = unfolding
+    is_curved = len(connection.curvature) > 0
     n_settled, size = grow_whole_tree(connection.graph, source, tree)
     develop_both_ways(connection, n_settled, unfolding)
     if n_settled < len(row):
@@ -94,7 +103,7 @@ def mean_row(connection, source, unfolding, row):
     for position in range(n_settled):
         node = tree.order[position]
         here = _length(inward, node) + lost[node, 0]
-        there = _length(outward, node) + lost[node, 1]
+        there = here if is_curved else _length(outward, node) + lost[node, 1]
         least = chord(connection.points, source, node)
         row[node] = 0.5 * (max(here, least) + max(there, least))
     forget_tree(tree, n_settled, size)
@@ -103,7 +112,7 @@ def mean_row(connection, source, unfolding, row):
 @compiled()
 def one_way_row(connection, source, unfolding, row):
     """Fill ``row`` (n,) with ‖node → source‖ alone, else as `mean_row` does."""
-    tree, inward, _, _, lost = unfolding
+    tree, inward, _, _, lost, _ = unfolding
     n_settled, size = grow_whole_tree(connection.graph, source, tree)
     develop_both_ways(connection, n_settled, unfolding)
     row[:] = np.inf

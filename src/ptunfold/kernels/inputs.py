@@ -24,7 +24,7 @@ class ConnectionArrays(NamedTuple):
     """The arrays of a `Connection`.
 
     ``kept`` (E,) is the share that is carried over each edge, ``points`` (n, n_axes) bound
-    distances from below; there may be no axes.
+    distances from below; there may be no axes. ``curvature`` (n,) is empty where there is none.
     """
 
     graph: GraphArrays
@@ -34,6 +34,7 @@ class ConnectionArrays(NamedTuple):
     steps: Any
     kept: Any
     points: Any
+    curvature: Any
 
 
 class BatchArrays(NamedTuple):
@@ -41,7 +42,8 @@ class BatchArrays(NamedTuple):
 
     ``back`` (E,) uint16 is the place of each edge's tail in the list of its head's neighbours,
     ``per_width`` how many buckets there are to a unit of length; ``steps``, flat ``rotations`` and
-    ``lost`` are what is carried over edges and what is not.
+    ``lost`` are what is carried over edges and what is not. ``curvature`` (n,) is empty where
+    there is none.
     """
 
     graph: GraphArrays
@@ -51,6 +53,7 @@ class BatchArrays(NamedTuple):
     rotations: Any
     lost: Any
     points: Any
+    curvature: Any
 
 
 class Owners(NamedTuple):
@@ -80,6 +83,7 @@ def connection_arrays(connection: Connection) -> ConnectionArrays:
         connection.steps,
         kept_of(connection),
         chords_of(connection),
+        curvature_of(connection),
     )
 
 
@@ -88,6 +92,11 @@ def kept_of(connection: Connection) -> FloatArray:
     if connection.coherence is None:
         return np.ones(connection.graph.n_edges)
     return connection.coherence
+
+
+def curvature_of(connection: Connection) -> FloatArray:
+    """Return the curvature that paths are unfolded with, (n_points,), or nothing."""
+    return np.empty(0) if connection.curvature is None else connection.curvature
 
 
 def chords_of(connection: Connection) -> FloatArray:

@@ -18,7 +18,7 @@ def turn_around_triangles(connection, nodes, is_once, sums):
     means over all triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and
     their number.
     """
-    (indptr, indices, _), _, reverse, rotations, steps, _, _ = connection
+    (indptr, indices, _), _, reverse, rotations, steps, _, _, _ = connection
     dim = rotations.shape[1]
     carried, side, base = np.empty((dim, dim)), np.empty(dim), np.empty(dim)
     way = np.full(len(indptr) - 1, -1, dtype=np.int32)  # the edge to each neighbour of the node

@@ -141,6 +141,7 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
         _numbers(frames, "lift", points, is_needed),
         is_one_sided,
         frames.n_members,
+        _numbers(frames, "curvature", (n_points,), is_needed),
     )
 
 
@@ -171,6 +172,11 @@ def _checked_connection(connection: Connection, remedy: str) -> Connection:
         raise ValueError(f"connection.steps has shape {steps.shape}, without any number; {remedy}")
     rotations = look_at(connection.rotations, "connection.rotations", "f", (n_edges, dim, dim))
     check_orthonormal(rotations, "connection.rotations")
+    if connection.coherence is not None and connection.curvature is not None:
+        raise ValueError(
+            "connection has coherence and curvature, but with curvature everything is carried on; "
+            "leave one of them out"
+        )
     return Connection(
         graph,
         kernel_ready(rotations, np.float64),
@@ -178,6 +184,7 @@ def _checked_connection(connection: Connection, remedy: str) -> Connection:
         _numbers(connection, "coherence", (n_edges,), least=0, most=1),
         _numbers(connection, "points", (n_points, None)),
         _numbers(connection, "explained", (n_points,), least=0, most=1),
+        _numbers(connection, "curvature", (n_points,)),
     )
 
 
