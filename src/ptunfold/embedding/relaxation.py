@@ -14,7 +14,7 @@ from ptunfold.types import FloatArray, IntArray
 # Of distances in the picture: sheets with any curvature or noise that the method is made for have
 # up to 0.04, images, cells and tables 0.06 to 0.45, loops and other closed surfaces 0.15.
 TOLERABLE = 0.05
-# Curvature strains any flat picture, everywhere alike: half a sphere by 0.08, three quarters of one,
+# Curvature strains any flat picture, everywhere alike: half a sphere by 0.08, three quarters of it,
 # where a projection folds, by 0.15.
 TOLERABLE_IF_CURVED = 0.12
 # Rows that tell the stress, a few for all.
