@@ -15,8 +15,8 @@ from safetensors.numpy import load_file, save_file
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry import stages
-from ptunfold.io.files import whole_file
 from ptunfold.io.models import checksum
+from ptunfold.io.outputs import whole_file
 
 
 def agree(model, again, new):
@@ -139,7 +139,7 @@ def test_an_error_leaves_the_old_file(tmp_path):
 def test_ctrl_c_leaves_no_half_file(tmp_path):
     script = """
 import os, signal, sys
-from ptunfold.io.files import whole_file
+from ptunfold.io.outputs import whole_file
 from ptunfold.io.models import checksum
 with whole_file(sys.argv[1]) as part:
     part.write_text("half")

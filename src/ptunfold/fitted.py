@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.embedding.extension import Extension
-from ptunfold.embedding.tiles import angles_along, motion_of, products
+from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from ptunfold.io.files import Outputs
+from ptunfold.io.outputs import Outputs
 
 
 def names(folder):

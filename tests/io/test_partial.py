@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from ptunfold.io import partial as module
-from ptunfold.io.files import Outputs
+from ptunfold.io.outputs import Outputs
 from ptunfold.io.partial import Partial, fingerprint
 
 ABOUT = {"model": "m", "input": "i", "settings": [1, "a"], "ptunfold": "1"}

@@ -1,6 +1,6 @@
 """The command line."""
 
-from ptunfold.cli import embedding, examples, models
+from ptunfold.cli import embedding, examples, using
 from ptunfold.cli.app import app
 
-__all__ = ["app", "embedding", "examples", "models"]
+__all__ = ["app", "embedding", "examples", "using"]

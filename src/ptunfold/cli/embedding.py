@@ -12,7 +12,7 @@ from typer import Argument, Option
 
 from ptunfold.cli import options
 from ptunfold.cli.app import command, estimator, tell
-from ptunfold.io.files import Outputs, whole_file
+from ptunfold.io.outputs import Outputs, whole_file
 
 
 @command

@@ -11,9 +11,9 @@ from typer import Argument, Option
 
 from ptunfold.cli.app import command, stop, tell
 from ptunfold.cli.embedding import embed
-from ptunfold.cli.models import info
 from ptunfold.cli.options import Force
-from ptunfold.io.files import Outputs
+from ptunfold.cli.using import info
+from ptunfold.io.outputs import Outputs
 from ptunfold.leaving import leave_in_order
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from ptunfold.cli.app import note, tell
 from ptunfold.cli.options import Header, Missing
 from ptunfold.io.choice import Choice
-from ptunfold.io.files import Outputs
+from ptunfold.io.outputs import Outputs
 from ptunfold.io.table import Parts, Table, listed
 from ptunfold.io.tables import STREAM, check_output, rows_as_bytes, write_table
 from ptunfold.memory import free_bytes

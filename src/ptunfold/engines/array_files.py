@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.io.files import whole_file
+from ptunfold.io.outputs import whole_file
 from ptunfold.types import FloatArray
 
 OPEN = -1  # not done; no checksum is negative

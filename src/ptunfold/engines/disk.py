@@ -18,7 +18,7 @@ from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.rows import Blocks, Rows
 from ptunfold.geodesics.squares import BAND, BandSquares, Squares, plan_bands
-from ptunfold.io.files import whole_file
+from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.inputs import chords_of, graph_arrays, kept_of
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words

@@ -16,7 +16,7 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from ptunfold.explorer.columns import Column
-from ptunfold.io.files import whole_file
+from ptunfold.io.outputs import whole_file
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded

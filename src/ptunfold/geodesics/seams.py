@@ -320,7 +320,8 @@ def _group(
     # Measured even where everything was carried: a few edges that jump do not show in the mean.
     shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
     weakest = np.ones(graph.n_points)
-    least_along(graph.tails, shares, unrolled.tree, graph.n_points, weakest)
+    n_reached = np.count_nonzero(np.isfinite(unrolled.tree.distance))
+    least_along(graph.tails, shares, unrolled.tree, n_reached, weakest)
     ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
     least = np.minimum(ends, shares)
     return [_with_motion(connection, unrolled, part, least[part]) for part in parts], relations

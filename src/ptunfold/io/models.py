@@ -16,7 +16,7 @@ from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
 from ptunfold import validation
-from ptunfold.io.files import whole_file
+from ptunfold.io.outputs import whole_file
 from ptunfold.memory import free_bytes, in_words
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph
 

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ptunfold.interrupts import held_interrupts
-from ptunfold.io.files import whole_file, writing_of
+from ptunfold.io.outputs import whole_file, writing_of
 
 fcntl: Any
 try:

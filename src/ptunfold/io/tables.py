@@ -11,13 +11,13 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.io import arrays, frames
-from ptunfold.io.files import whole_file
+from ptunfold.io import arrays, foreign
+from ptunfold.io.outputs import whole_file
 from ptunfold.io.table import Parts, RefusedError, Table, WholeTable, refused_if_damaged
 from ptunfold.io.text import TEXT, TextParts, text_of
 from ptunfold.types import FloatArray
 
-ENDINGS = [*TEXT, *sorted(frames.ARROW), ".npy", ".npz", ".h5ad"]
+ENDINGS = [*TEXT, *sorted(foreign.ARROW), ".npy", ".npz", ".h5ad"]
 STREAM = Path("-")  # standard input or output
 # How files begin that have no name to tell their kind.
 _STARTS = {
@@ -56,7 +56,7 @@ def open_parts(
     comes later when it is read.
     """
     if path.is_dir():
-        yield WholeTable(str(path), frames.read_images(path, most_bytes))
+        yield WholeTable(str(path), foreign.read_images(path, most_bytes))
         return
     if path != STREAM and not path.exists():
         raise ValueError(f"there is no file {path}")
@@ -89,14 +89,14 @@ def open_parts(
 
 def _parts_of(content: Any, name: str, ending: str, most_bytes: float) -> Parts:
     if ending == ".parquet":
-        return frames.ParquetParts(content, name, most_bytes)
-    if ending in frames.ARROW:
-        return WholeTable(name, frames.read_feather(content, name))
+        return foreign.ParquetParts(content, name, most_bytes)
+    if ending in foreign.ARROW:
+        return WholeTable(name, foreign.read_feather(content, name))
     if ending == ".npz":
         return WholeTable(name, arrays.read_npz(content, name, most_bytes))
     if not isinstance(content, Path):
         raise RefusedError("an .h5ad file cannot be read from a pipe; pass its name")
-    return WholeTable(name, frames.read_anndata(content, most_bytes))
+    return WholeTable(name, foreign.read_anndata(content, most_bytes))
 
 
 class Pipe(io.RawIOBase):
@@ -138,8 +138,8 @@ def check_output(path: Path, table: Table | None = None) -> None:
         raise ValueError(
             f"{path} has no ending that is known; the endings are {', '.join(ENDINGS)}"
         )
-    if ending in frames.ARROW:
-        frames.arrow_library()
+    if ending in foreign.ARROW:
+        foreign.arrow_library()
     if ending == ".h5ad" and table is not None and not hasattr(table.source, "obsm"):
         raise ValueError(f"{path} can only be made from a .h5ad file; choose another ending")
 
@@ -166,10 +166,10 @@ def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str
             head = arrays.npy_head(len(new), len(added), new.dtype) if ending == ".npy" else b""
             part.write_bytes(head + rows_as_bytes(ending, table, added))
         elif ending == ".parquet":
-            frames.arrow_library().parquet.write_table(frames.with_columns(table, added), part)
-        elif ending in frames.ARROW:
-            frames.arrow_library().feather.write_feather(
-                frames.with_columns(table, added), str(part)
+            foreign.arrow_library().parquet.write_table(foreign.with_columns(table, added), part)
+        elif ending in foreign.ARROW:
+            foreign.arrow_library().feather.write_feather(
+                foreign.with_columns(table, added), str(part)
             )
         elif ending == ".npz":
             others = table.source if isinstance(table.source, dict) else {}

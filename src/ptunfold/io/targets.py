@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from ptunfold.io.arrays import npy_head
-from ptunfold.io.files import Outputs, whole_file
-from ptunfold.io.frames import arrow_library, with_columns
+from ptunfold.io.foreign import arrow_library, with_columns
+from ptunfold.io.outputs import Outputs, whole_file
 from ptunfold.io.partial import Partial
 from ptunfold.io.table import Table
 from ptunfold.io.tables import rows_as_bytes, write_table

@@ -18,8 +18,8 @@ from ptunfold.cli.app import note, tell
 from ptunfold.cli.files import Taker, columns_for, reading, say_replaced, table_file
 from ptunfold.cli.options import Header, Missing, names_in
 from ptunfold.estimator import PTU
-from ptunfold.io.files import Outputs
 from ptunfold.io.models import checksum_of
+from ptunfold.io.outputs import Outputs
 from ptunfold.io.partial import fingerprint
 from ptunfold.io.table import Parts, listed
 from ptunfold.io.tables import STREAM, check_output, open_parts, rows_as_bytes, usual_rows

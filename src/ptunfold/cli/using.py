@@ -10,7 +10,7 @@ from typer import Argument, Option
 
 from ptunfold.cli import options
 from ptunfold.cli.app import command, estimator, note, tell
-from ptunfold.io.files import Outputs
+from ptunfold.io.outputs import Outputs
 
 
 @command
@@ -36,7 +36,7 @@ def transform(
     Texts, parquet and npy files of any length: they are read and written in parts.
     """
     estimator()
-    from ptunfold.cli.rows import Work, carry_rows
+    from ptunfold.cli.streaming import Work, carry_rows
 
     work = Work(
         "transform", model, source, output, columns, header, missing, chunk_size, resume, force
@@ -65,7 +65,7 @@ def inverse(
     Of files of any length, as transform.
     """
     estimator()
-    from ptunfold.cli.rows import Work, carry_rows
+    from ptunfold.cli.streaming import Work, carry_rows
 
     gaps = options.Missing.error
     work = Work("inverse", model, source, output, columns, header, gaps, chunk_size, resume, force)
