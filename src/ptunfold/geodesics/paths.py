@@ -53,7 +53,7 @@ def unfold_path(
     connection = check_connection(connection)
     graph = connection.graph
     start, end = check_index(start, graph.n_points), check_index(end, graph.n_points)
-    tree, seen_from_start, _, _ = _develop(connection, start, is_whole=True)
+    tree, seen_from_start, _, _ = develop(connection, start, is_whole=True)
     if not np.isfinite(tree.distance[end]):
         if names is not None:
             start, end = names[start], names[end]
@@ -82,7 +82,7 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
 
     Infinite where no path leads.
     """
-    tree, seen_from_source, source_seen, lost = _develop(connection, source)
+    tree, seen_from_source, source_seen, lost = develop(connection, source)
     is_far = ~np.isfinite(tree.distance)
     points = chords_of(connection)
     chords = np.linalg.norm(points - points[source], axis=1)
@@ -94,7 +94,7 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
     return found[0], found[1]
 
 
-def _develop(
+def develop(
     connection: Connection, source: int, *, is_whole: bool = False
 ) -> tuple[Any, FloatArray, FloatArray, FloatArray]:
     """Unfold all paths from a point: the tree, what the point sees, and how the others see it.
