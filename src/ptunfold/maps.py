@@ -51,7 +51,7 @@ class Maps:
 
         Notes
         -----
-        It takes as long as :meth:`distances` from 60 points, with two dimensions.
+        It takes as long as :meth:`distances` from 100 points.
 
         Examples
         --------

@@ -11,11 +11,13 @@ from ptunfold.kernels.blending import blend, local_moments
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
+_LEAST = 1e-6
 _QUERIES_TOGETHER = 4096
 _POINTS_TOGETHER = 1 << 16
 # Times the length of an edge: what is farther apart in the eyes of a point is seen around something
 # on both sides, and says nothing about what is between.
 _MOST_APART = 4.0
+_MOST_STRETCH = 4.0  # of the way back: more is chance, next to where ways meet
 
 
 def points_at(
@@ -77,15 +79,18 @@ def _fit_inverses(
 ) -> FloatArray:
     """Fit what takes ways as they are seen to tangent coordinates at each point, (n, d, d).
 
-    As `blend` wants it, transposed. Unlike an embedding, what a point sees may be stretched as much
-    as curvature asks for, so nothing is held back.
+    As `blend` wants it, transposed. Unlike an embedding, what a point sees may be stretched by
+    curvature as much as it likes, and squeezed a good deal.
     """
     n_points, dim = anchors.shape
     moments, products = np.empty((2, n_points, dim, dim))
     local_moments(indptr, indices, kernel_ready(steps, np.float64), anchors, moments, products)
     inverses = np.empty((n_points, dim, dim))
     for block in cut(n_points, _POINTS_TOGETHER):
-        # The map that fits best is moments⁻¹ products; where it has no inverse, the smallest.
+        # Directions that the neighbours leave open go nowhere.
         maps = np.linalg.pinv(moments[block], rcond=1e-6, hermitian=True) @ products[block]
-        inverses[block] = np.linalg.pinv(maps, rcond=1e-3)
+        left, values, right = np.linalg.svd(maps)
+        held = np.maximum(values, 1 / _MOST_STRETCH)
+        inverse = np.where(values > _LEAST, 1 / held, 0)[:, None, :]
+        inverses[block] = (right.transpose(0, 2, 1) * inverse) @ left.transpose(0, 2, 1)
     return inverses

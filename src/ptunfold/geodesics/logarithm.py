@@ -12,9 +12,9 @@ from ptunfold.threads import Run, cut
 from ptunfold.types import Connection, FloatArray, Geometry, IntArray
 
 # The points around one whose distances tell directions: for each coefficient of a quadratic
-# function, and at most. Measured on spheres: 5 for each leave 4 % of the directions off by more
-# than 1 %, 12 less than 1 %, 20 none.
-_FOR_EACH, _MOST_AROUND = 12, 100
+# function, and at most. Measured on spheres: 5 for each leave 4 % of the vectors off by more than
+# 1 %, 12 leave 0.5 %, 20 hardly any.
+_FOR_EACH, _MOST_AROUND = 20, 100
 _LEAST_FOR_EACH = 2
 _ROWS_TOGETHER = 16
 # By how much the gradient of a distance may miss its length, which is 1. It does where ways lead
