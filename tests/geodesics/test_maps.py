@@ -105,16 +105,41 @@ def test_log_map_of_a_curve_has_signs():
     np.testing.assert_allclose(sign * found, angle - angle[100], atol=1e-3)
 
 
-def test_near_the_far_side_of_a_sphere_directions_are_some(globe):
-    """Where ways lead around both sides, one of them is taken and not their mean."""
-    points, model = globe
-    exact = true_log(points, 0) @ model.frames_.vectors[0]
-    lengths = np.linalg.norm(exact, axis=1)
-    is_far = lengths > 2.9
-    found = model.log_map(0)[is_far]
-    # Directions may be those of the other side, but then all the way.
-    cosines = (found * exact[is_far]).sum(axis=1) / np.square(lengths[is_far])
-    assert np.mean(np.abs(cosines) > 0.8) > 0.6
+@pytest.fixture(scope="module")
+def tube():
+    """A tube that is not cut open, with its angles and heights; point 0 is at angle 0."""
+    angles, heights = np.random.default_rng(0).uniform(-1, 1, (2, 1500)) * [[np.pi], [1.5]]
+    angles[0] = heights[0] = 0
+    model = fitted(on_tube(angles, heights), seams="leave")
+    return angles, heights, model
+
+
+def on_tube(angles, heights):
+    return np.column_stack((np.cos(angles), np.sin(angles), heights))
+
+
+def test_opposite_points_are_seen_around_one_side_and_not_in_between(tube):
+    angles, heights, model = tube
+    found = model.log_map(0) @ model.frames_.vectors[0].T
+    is_opposite = np.abs(angles) > 3
+    exact = np.column_stack((angles, heights))
+    others = np.column_stack((angles - 2 * np.pi * np.sign(angles), heights))
+    errors = np.minimum(
+        *(np.linalg.norm(found[:, 1:] - place, axis=1) for place in (exact, others))
+    )
+    assert is_opposite.sum() > 50
+    assert errors[is_opposite].max() < 0.1
+
+
+def test_exp_map_goes_around_a_tube_to_the_opposite_side(tube):
+    _, _, model = tube
+    rng = np.random.default_rng(1)
+    angles = rng.uniform(3, np.pi, 300) * rng.choice([-1, 1], 300)
+    heights = rng.uniform(-1.3, 1.3, 300)
+    flat = np.column_stack((np.zeros(300), angles, heights))
+    found = model.exp_map(0, flat @ model.frames_.vectors[0])
+    errors = np.linalg.norm(found - on_tube(angles, heights), axis=1)
+    assert errors.max() < 0.03  # half of the median distance from the nearest neighbour
 
 
 def test_parts_without_a_path_are_not_seen():
@@ -170,6 +195,11 @@ def test_exp_map_follows_great_circles_between_points(globe):
     sampling = 0.031  # the median distance from the nearest neighbour
     assert np.median(errors) < 0.15 * sampling
     assert errors.max() < sampling
+    # Farther on, what is seen is stretched to the double and more.
+    vectors *= (2.3 / np.linalg.norm(vectors, axis=1))[:, None]
+    exact = true_exp(points[2], vectors @ model.frames_.vectors[2].T)
+    errors = np.linalg.norm(model.exp_map(2, vectors) - exact, axis=1)
+    assert np.quantile(errors, 0.9) < 0.5 * sampling
 
 
 def test_exp_map_says_what_is_beyond_the_data(roll):

@@ -19,7 +19,7 @@ _LEAST_FOR_EACH = 2
 _ROWS_TOGETHER = 16
 # By how much the gradient of a distance may miss its length, which is 1. It does where ways lead
 # around something on both sides, and where tangent planes say little.
-_MOST_OFF = 0.1
+_MOST_OFF = 0.05
 
 
 def log_vectors(geometry: Geometry, point: int, run: Run = Run()) -> FloatArray:
