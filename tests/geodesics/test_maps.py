@@ -81,6 +81,7 @@ def test_log_map_is_as_long_as_distances():
         (sphere(400).points, {"seams": "leave"}),
         (swiss_roll(400, noise=0.02).points, {}),
         (np.random.default_rng(0).normal(size=(200, 8)), {"coherence": 0.5}),
+        (np.random.default_rng(0).normal(size=(200, 8)), {"coherence": 0.0}),
         (s_with_hole(400).points.astype(np.float32), {"step": "projection", "tangent": "pca"}),
     ):
         model = fitted(points, **parameters)

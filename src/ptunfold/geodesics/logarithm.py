@@ -38,10 +38,12 @@ def log_vectors(geometry: Geometry, point: int, run: Run = Run()) -> FloatArray:
 def _seen_from(connection: Connection, source: int, run: Run) -> FloatArray:
     """Return the points as one of them sees them, (n_points, d)."""
     lengths = _rows(connection, np.array([source]), run)[0]
-    tree, vectors, _, _ = develop(connection, source)
+    # All of it, as for a single path: the first steps tell most of the direction, and would be the
+    # first to be given up where little is believed.
+    tree, vectors, _, _ = develop(connection, source, is_whole=True)
     is_near = np.isfinite(tree.distance)
     vectors = _with_lengths(vectors, lengths)
-    turned = vectors + _correction(connection, source, tree, vectors, lengths, run)
+    turned = vectors + _correction(connection, tree, vectors, lengths, run)
     found = np.linalg.norm(turned, axis=1)
     is_gradient = np.abs(found - lengths) <= _MOST_OFF * lengths
     is_open = (vectors == 0).all(axis=1)
@@ -53,7 +55,6 @@ def _seen_from(connection: Connection, source: int, run: Run) -> FloatArray:
 
 def _correction(
     connection: Connection,
-    source: int,
     tree: Any,
     vectors: FloatArray,
     lengths: FloatArray,
