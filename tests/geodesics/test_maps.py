@@ -302,3 +302,16 @@ def test_points_left_out_have_no_vectors():
     assert np.isnan(pushed[60:]).all()
     assert np.isfinite(pushed[:60]).all()
     assert np.isnan(model.pull_vectors(np.ones((80, 2)))[60:]).all()
+
+
+def test_a_model_from_a_file_and_single_precision_do_the_same(tmp_path):
+    points = s_with_hole(200).points.astype(np.float32)
+    model = fitted(points)
+    model.save(tmp_path / "model.safetensors")
+    loaded = PTU.load(tmp_path / "model.safetensors")
+    vectors = model.log_map(3)
+    np.testing.assert_array_equal(loaded.log_map(3), vectors)
+    found = model.exp_map(3, 0.9 * vectors)
+    assert found.dtype == np.float32
+    np.testing.assert_array_equal(loaded.exp_map(3, 0.9 * vectors), found)
+    np.testing.assert_array_equal(loaded.push_vectors(points), model.push_vectors(points))
