@@ -15,7 +15,8 @@ from ptunfold.types import Connection, FloatArray, Geometry, IntArray
 # function, and at most. Measured on spheres: 5 for each leave 4 % of the vectors off by more than
 # 1 %, 12 leave 0.5 %, 20 hardly any.
 _FOR_EACH, _MOST_AROUND = 20, 100
-_LEAST_FOR_EACH = 2
+# Few points are far apart: a fifth of them, if that is enough for the coefficients.
+_MOST_SHARE, _ENOUGH_FOR_EACH, _LEAST_FOR_EACH = 0.2, 4, 2
 _ROWS_TOGETHER = 16
 # By how much the gradient of a distance may miss its length, which is 1. It does where ways lead
 # around something on both sides, and where tangent planes say little.
@@ -83,8 +84,9 @@ def _correction(
 def _around(tree: Any, dim: int) -> IntArray:
     """List the points nearest to the root of a tree, without the root."""
     n_coefficients = dim + dim * (dim + 1) // 2
-    count = min(_FOR_EACH * n_coefficients, _MOST_AROUND)
     n_settled = int(np.isfinite(tree.distance).sum())
+    share = max(int(_MOST_SHARE * n_settled), _ENOUGH_FOR_EACH * n_coefficients)
+    count = min(_FOR_EACH * n_coefficients, _MOST_AROUND, share)
     nearest: IntArray = tree.order[1 : min(count + 1, n_settled)].astype(np.int64)
     return nearest
 
