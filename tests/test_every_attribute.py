@@ -86,6 +86,16 @@ def calls(points, folder):
         ],
         "path": lambda model: [model.path(0, last), model.path(last, 0), model.path(1, 1)],
         "distances": lambda model: [model.distances(), model.distances([0, last])],
+        "log_map": lambda model: [model.log_map(0), model.log_map(last)],
+        "exp_map": lambda model: [
+            model.exp_map(0, np.nan_to_num(model.log_map(0))),
+            *model.exp_map(last, np.zeros(model.frames_.intrinsic_dim), return_info=True),
+        ],
+        "push_vectors": lambda model: [
+            model.push_vectors(points),
+            model.push_vectors(points[:, :, None] * points[:, None, :]),
+        ],
+        "pull_vectors": lambda model: model.pull_vectors(np.nan_to_num(model.embedding_)),
         "scores": lambda model: model.scores(),
         "images": lambda model: [model.images(), model.images([0, last])],
         "atlas": lambda model: [model.atlas(), model.atlas(1)],

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmark_scaling import landmark_mds
+    from ptunfold.embedding.quality import Quality, quality
     from ptunfold.embedding.stress import stress_mds
     from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
@@ -46,6 +47,7 @@ __all__ = [
     "Graph",
     "Orientation",
     "Path",
+    "Quality",
     "Transport",
     "build_graph",
     "classical_mds",
@@ -58,6 +60,7 @@ __all__ = [
     "graph_from_matrix",
     "landmark_mds",
     "orient",
+    "quality",
     "stress_mds",
     "transport_distances",
     "unfold_path",
@@ -70,6 +73,7 @@ _PLACES = {
     "geodesic": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
     "embedding.landmark_scaling": ("landmark_mds",),
+    "embedding.quality": ("Quality", "quality"),
     "embedding.stress": ("stress_mds",),
     "engines": ("Disk",),
     "estimator": ("PTU",),

@@ -7,16 +7,16 @@ from typing import Any, Literal, Self, overload
 import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
-from ptunfold.caller import warn
 from ptunfold.diagnostics import point_scores
 from ptunfold.embedding.atlas import make_atlas
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
-from ptunfold.fitted import Fitted, summary
+from ptunfold.fitted import Fitted, summary, told_of_outside
 from ptunfold.geodesic import distances_of, path_of
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.io.models import SAVED, read_model, write_model
 from ptunfold.lazy import is_lazy, transform_lazily
+from ptunfold.maps import Maps
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
@@ -58,7 +58,7 @@ _CHECKED_AS_THEY_ARE = (
 )
 
 
-class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
+class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
     """Parallel Transport Unfolding: isometric embedding of points on a curved sheet.
 
     Like Isomap it preserves all geodesic distances as well as it can. Unlike Isomap it does not
@@ -394,7 +394,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return transform_lazily(self, X, "transform", return_info=return_info)
         new = check_new_points(X, self, self._fitted.points[0])
         found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
-        return found if return_info else _told_of_outside(*found, "points lie", "fitted data")
+        return found if return_info else told_of_outside(*found, "points lie", "fitted data")
 
     @overload
     def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
@@ -436,7 +436,7 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
             return transform_lazily(self, Z, "inverse_transform", return_info=return_info)
         places = check_places(Z, self.embedding_)
         found = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
-        return found if return_info else _told_of_outside(*found, "places lie", "embedded data")
+        return found if return_info else told_of_outside(*found, "places lie", "embedded data")
 
     @property
     def transport_(self) -> Transport:
@@ -762,14 +762,3 @@ class PTU(ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
         return tags
-
-
-def _told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
-    """Return what was found, with a warning if some of it is an extrapolation."""
-    n_outside = int(np.count_nonzero(info.is_outside))
-    if n_outside:
-        warn(
-            f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
-            "result is an extrapolation; pass return_info=True to see which"
-        )
-    return found

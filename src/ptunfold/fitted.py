@@ -9,12 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.caller import warn
 from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order
 from ptunfold.geometry.orientation import orient
-from ptunfold.types import FloatArray, Geometry, Orientation, Topology
+from ptunfold.types import Extrapolation, FloatArray, Geometry, Orientation, Topology
 
 _making = Lock()
 
@@ -107,3 +108,14 @@ def summary(model: Any) -> str:
         "eigenvalues " + ", ".join(f"{x:.4g}" for x in model.eigenvalues_.flat[:6]),
     ]
     return "; ".join(filter(None, said))
+
+
+def told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
+    """Return what was found, with a warning if some of it is an extrapolation."""
+    n_outside = int(np.count_nonzero(info.is_outside))
+    if n_outside:
+        warn(
+            f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "
+            "result is an extrapolation; pass return_info=True to see which"
+        )
+    return found

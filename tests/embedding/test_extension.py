@@ -345,5 +345,5 @@ def test_as_many_near_ones_as_the_dimension_asks_for(dim, n_near):
     geometry = SimpleNamespace(
         graph=graph, surface=points, frames=SimpleNamespace(intrinsic_dim=dim)
     )
-    kept = extension._proper_edges(geometry, np.arange(200), 1)
+    kept = extension.proper_edges(geometry, np.arange(200), 1)
     assert np.bincount(graph.tails[kept]).max() == n_near

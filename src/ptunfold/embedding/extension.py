@@ -19,7 +19,7 @@ _POINTS_TOGETHER = 1 << 16
 _MOST_STRETCH = 1.25
 _NEAREST = 10
 _USUAL = 1.1  # times the farthest that fitted points are from the span of their coordinates
-_FAR = 3.0  # times the mean way from the nearest point to its neighbours
+FAR = 3.0  # times the mean way from the nearest point to its neighbours
 # Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
 _LONGEST_EDGE = 5.0
 # The way back where data do not keep to a sheet: over how many neighbours in the embedding. Points
@@ -71,7 +71,7 @@ class Extension:
         # Neighbours across a seam are elsewhere in the embedding.
         chart = geometry.chart
         geometry = replace(geometry, graph=chart.graph, connection=chart, torn=None)
-        kept = _proper_edges(geometry, self.places, n_jobs)
+        kept = proper_edges(geometry, self.places, n_jobs)
         degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
@@ -113,7 +113,7 @@ class Extension:
         nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
         coordinates, gaps = self._blend(nearest, queries, self.ways, n_jobs)
         way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
-        is_far = way > _FAR * self.reach_in_space[nearest]
+        is_far = way > FAR * self.reach_in_space[nearest]
         is_fitted = way <= self._rounding
         is_outside = (is_far & ~is_fitted) | ~self.is_embedded[nearest]
         return coordinates.astype(self.points.dtype), Extrapolation(way, is_outside)
@@ -135,7 +135,7 @@ class Extension:
             points, gaps = self._blend(nearest, queries, self.ways_back, n_jobs)
         if self.span is not None:
             points = self.span.out(points, n_jobs)
-        is_far = (gaps > _FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
+        is_far = (gaps > FAR * self.reach_in_embedding[nearest]) & (gaps > 0)
         return points.astype(self.points.dtype), Extrapolation(gaps, is_far)
 
     @cached_property
@@ -235,7 +235,7 @@ def _fit_map(moments: FloatArray, products: FloatArray) -> tuple[FloatArray, Flo
     return (left * values[:, None, :]) @ right, (left * inverse[:, None, :]) @ right
 
 
-def _proper_edges(geometry: Geometry, places: IntArray, n_jobs: int | None) -> IntArray:
+def proper_edges(geometry: Geometry, places: IntArray, n_jobs: int | None) -> IntArray:
     """List the edges between different places that are no bridges."""
     graph = geometry.graph
     is_first = places == np.arange(len(places))
