@@ -2,9 +2,10 @@
 
 // The rotation of the way back is the transpose; steps differ, each is written in its own frame.
 export class Connection {
-  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence }, scale) {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature }, scale) {
     this.dim = dim;
     this.coherence = coherence ?? null; // all is carried on without it
+    this.curvature = curvature ?? null; // of each point; paths are unfolded flat without it
     this.lengths = lengths;
     this.rotations = rotations;
     this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
@@ -74,6 +75,7 @@ export class Connection {
     const places = [place];
     const seen = [new Array(d).fill(0), new Array(d).fill(0)];
     const lost = [0, 0];
+    let kappa = 0;
     const carried = (turn, at, long) => Array.from({ length: d }, (_, row) => {
       let sum = 0;
       for (let k = 0; k < d; k++) sum += turn[row * d + k] * this.steps[at + k] * long;
@@ -99,7 +101,11 @@ export class Connection {
       const keep = Math.sqrt(this.kept(edge));
       const steps = [step, carried(turned, (2 * edge + 1 - isBack) * d, long)];
       for (const side of [0, 1]) {
-        const reached = seen[side].map((x, row) => keep * x + steps[side][row]);
+        let reached = seen[side].map((x, row) => keep * x + steps[side][row]);
+        if (side === 1 && this.curvature !== null) {
+          const around = 0.5 * (this.curvature[this.start(way)] + this.curvature[this.end(way)]);
+          [reached, kappa] = curve(reached, steps[1], kappa, around);
+        }
         lost[side] += (1 - keep) * (Math.hypot(...seen[side]) + Math.hypot(...reached));
         seen[side] = reached.map((x) => keep * x);
       }
@@ -108,7 +114,8 @@ export class Connection {
       places.push(place);
     }
     const [forward, backward] = seen.map((vector, side) => Math.hypot(...vector) + lost[side]);
-    return { places, forward, backward };
+    // Curvature is only known towards the first point.
+    return { places, forward: this.curvature === null ? forward : backward, backward };
   }
 
   // Everything there is to say about the path between two points.
@@ -132,6 +139,29 @@ export class Connection {
       coherence,
     };
   }
+}
+
+// Turn and shorten a vector, the sum of a step and what was seen before it, as kernels/curving.py does.
+export function curve(vector, step, kappa, curvature) {
+  const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+  const seen = vector.map((x, i) => x - step[i]);
+  const squares = dot(seen, seen);
+  if (squares <= 0) return [vector, curvature];
+  const square = Math.min(Math.max(kappa * squares, -10), 6);
+  const spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
+  const along = dot(seen, step);
+  const back = along * along / squares;
+  const straight = squares + 2 * along + back;
+  const across = Math.max(dot(step, step) - back, 0);
+  const now = Math.max(straight + spread * across, 0);
+  const turned = straight + spread * spread * across;
+  const scale = turned > 0 ? Math.sqrt(now / turned) : 1;
+  const share = scale * (1 + along * (1 - spread) / squares);
+  const ratio = now > squares ? squares / now : 1;
+  return [
+    vector.map((x, i) => share * x + (scale * spread - share) * step[i]),
+    curvature + (kappa - curvature) * ratio * Math.sqrt(ratio),
+  ];
 }
 
 class Heap {

@@ -92,3 +92,16 @@ test("what is not coherent is taken for straight", () => {
   assert.ok(Math.abs(corner(0.5).coherence - 0.5) < 1e-4);
   assert.ok(Math.abs(Math.hypot(...corner(0).places.at(-1)) - Math.SQRT2) < 1e-6);
 });
+
+test("curvature shortens the way around a corner", () => {
+  const corner = (curvature) => {
+    const connection = square([1, 9, 5, 1, 1]);
+    connection.curvature = new Float32Array(4).fill(curvature);
+    return connection.unfold(0, 2);
+  };
+  assert.ok(Math.abs(corner(0).distance - Math.SQRT2) < 1e-6);
+  // Two sides of length 1 and a right angle on the sphere of curvature 0.25: cos c = cos² 0.5, in halves.
+  const truth = 2 * Math.acos(Math.cos(0.5) ** 2);
+  assert.ok(Math.abs(corner(0.25).distance - truth) < 0.005);
+  assert.ok(corner(-0.25).distance > Math.SQRT2);
+});

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptunfold import PTU
-from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.datasets import petals, s_with_hole, swiss_roll
 from tests.explorer.looking import alone, click, pixels, screen, shade
 
 
@@ -90,7 +90,10 @@ def test_slider_unfolds_edge_by_edge(opened, page, sheet):
 
 def test_any_pair_agrees_with_python(opened, sheet):
     roll = swiss_roll(800)
-    for model in (PTU(step="chord", tangent="pca", denoise=0).fit(roll.points), sheet[1]):
+    curved = PTU().fit(petals(800).points)
+    assert curved.connection_.curvature is not None
+    plain = PTU(step="chord", tangent="pca", denoise=0).fit(roll.points)
+    for model in (plain, sheet[1], curved):
         tab = opened(model.explore())
         rng = np.random.default_rng(0)
         off = []

@@ -145,6 +145,8 @@ def _store_connection(box: _Box, connection: Connection) -> float | None:
     box.store("lengths", lengths.astype(np.float32))
     if connection.coherence is not None:
         box.store("coherence", np.rint(65535 * connection.coherence[forth]).astype(np.uint16))
+    if connection.curvature is not None:
+        box.store("curvature", connection.curvature.astype(np.float32))
     box.store("rotations", np.rint(32767 * connection.rotations[forth]).astype(np.int16))
     reach = np.abs(steps).max(axis=(1, 2), initial=0)
     if (reach > _WIDEST_STEP * lengths).any():  # lengths of the caller's own, of any meaning
