@@ -1,0 +1,10 @@
+"""What can be said about a fit, point by point: how far to trust it, and the shape of the sheet."""
+
+from ptunfold.diagnostics.scores import coherence, disagreement, local_distortion, point_scores
+
+__all__ = [
+    "coherence",
+    "disagreement",
+    "local_distortion",
+    "point_scores",
+]
