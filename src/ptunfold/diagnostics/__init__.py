@@ -1,15 +1,11 @@
 """What can be said about a fit, point by point: how far to trust it, and the shape of the sheet."""
 
-from ptunfold.diagnostics.rim import rim_points
+# Functions that are called as their modules are imported from these.
 from ptunfold.diagnostics.scores import coherence, disagreement, local_distortion, point_scores
-from ptunfold.diagnostics.stretch import Stretch, stretch
 
 __all__ = [
-    "Stretch",
     "coherence",
     "disagreement",
     "local_distortion",
     "point_scores",
-    "rim_points",
-    "stretch",
 ]

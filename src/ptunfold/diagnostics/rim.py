@@ -39,7 +39,7 @@ def rim_points(connection: Connection, *, n_jobs: int | None = None) -> BoolArra
     --------
     >>> import numpy as np
     >>> from ptunfold import build_graph, connect, estimate_frames
-    >>> from ptunfold.diagnostics import rim_points
+    >>> from ptunfold.diagnostics.rim import rim_points
     >>> points = np.random.default_rng(0).random((1000, 2))
     >>> graph = build_graph(points)
     >>> is_rim = rim_points(connect(points, graph, estimate_frames(points, graph)))

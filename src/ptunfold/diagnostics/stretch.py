@@ -78,7 +78,7 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     --------
     >>> import numpy as np
     >>> from ptunfold import build_graph, connect, estimate_frames
-    >>> from ptunfold.diagnostics import stretch
+    >>> from ptunfold.diagnostics.stretch import stretch
     >>> points = np.random.default_rng(0).random((500, 2))
     >>> graph = build_graph(points)
     >>> connection = connect(points, graph, estimate_frames(points, graph))
@@ -91,9 +91,7 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     n_points, n_components = graph.n_points, embedding.shape[1]
     embedding = np.asarray(embedding, dtype=np.float64)
     is_there = np.isfinite(embedding).all(axis=1)
-    used = np.flatnonzero(
-        edges_along(connection) & is_there[graph.tails] & is_there[graph.indices]
-    )
+    used = np.flatnonzero(edges_along(connection) & is_there[graph.tails] & is_there[graph.indices])
     maps = _fit(connection, embedding, used)
     factors = np.full((n_points, dim), np.nan)
     directions = np.full((n_points, n_components), np.nan)

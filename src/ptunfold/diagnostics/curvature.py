@@ -1,0 +1,270 @@
+"""How curved a sheet is, from what comes back turned around the triangles of the graph."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from math import gamma, pi
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+
+from ptunfold.diagnostics.rim import edges_along, rim_points
+from ptunfold.geodesics.paths import both_directions
+from ptunfold.kernels.triangles import turn_around_triangles
+from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.types import BoolArray, Connection, FloatArray
+from ptunfold.validation import check_connection
+
+# Rounds of averaging over neighbours: each value is compared with the one two levels later.
+_ROUNDS = (0, 1, 2, 4, 8, 16, 32)
+_LATER = 2
+# Squares of differences are averaged over so many rounds, and the two are added: by chance, or
+# where the curvature changes its sign, a difference is small though the error is not.
+_NEAR, _FAR = 8, 32
+# Of white noise in the plane, averaged over an area of 1 and of 4, the difference has 0.45 of the
+# variance of the first.
+_DEVIATIONS = 0.45**-0.5
+# Edges of length l turn a little too much, by K l² / 12 of it.
+_EDGES = 12
+_MOST_CENTERS = 8
+_LEAST_IN_DISC = 30
+
+
+@dataclass(frozen=True, eq=False)
+class Curvature:
+    """The curvature of a sheet: ``print`` it.
+
+    Attributes
+    ----------
+    values : (n_points,) float64
+        The Gaussian curvature at each point; of more than two dimensions the mean of the
+        sectional curvatures, which is the scalar curvature over d (d - 1). 0 on curves. NaN at
+        points without a triangle of edges around them.
+    std : (n_points,) float64
+        The standard error of each.
+    areas : (n_points,) float64
+        The part of the sheet that each point stands for: its area, length or volume.
+    total, total_std : float
+        The integral of the curvature, and the most that its standard error can be. That of a
+        sphere is 4π, whatever its size.
+    bound : float
+        No map of the sheet into the plane, one to one, has scales that differ by less than this
+        factor; 1 where that says nothing, NaN if the sheet is no surface.
+    """
+
+    values: FloatArray
+    std: FloatArray
+    areas: FloatArray
+    total: float
+    total_std: float
+    bound: float
+
+    def __str__(self) -> str:
+        known = np.isfinite(self.values)
+        if not known.any():
+            return "the curvature is not known"
+        said = (
+            f"curvature {np.median(self.values[known]):.3g} ± {np.median(self.std[known]):.2g} "
+            f"at the median point, {self.total:.3g} ± {self.total_std:.2g} in all"
+        )
+        if self.bound > 1:
+            said += f"; scales of any flat map differ by a factor of {self.bound:.3g} or more"
+        return said
+
+
+def curvature(connection: Connection, *, n_jobs: int | None = None) -> Curvature:
+    """Measure how curved a sheet is at each point, and in all.
+
+    A vector that is carried around a triangle of area B comes back turned by K B, K the curvature
+    inside. Over the triangles at a point, K is ∑⟨H - I, B⟩ / ∑‖B‖², with the turn H and B as a
+    bivector. Both sums are averaged over neighbours, and over theirs, again and again: noise falls,
+    and what is smoothed away grows. How far values still change from one level to a later one is
+    the error, of either kind; each point takes the level where it is least around it.
+
+    The bound is Milnor's argument (A Problem in Cartography, American Mathematical Monthly 76,
+    1969) for any surface. A disc of radius r has a rim of length L ≤ 2πr - ∫ω(s)ds, with ω(s) the
+    curvature within the distance s of its centre. Its image contains a disc of radius r times the
+    least scale, and so has a rim no shorter than that one's, but no longer than L times the largest
+    scale: the scales differ by the factor 2πr / L or more. Of negative curvature discs have an area
+    A = πr² - ∬ω and images within a disc of radius r times the largest scale: the factor is
+    √(A / πr²). Discs are drawn around a few points as far as the rim; ω is taken one standard error
+    nearer to 0.
+
+    Parameters
+    ----------
+    connection : Connection
+        Rotations and steps on the edges of a graph; bridges do not count.
+    n_jobs : int, optional
+        Number of threads, as in :class:`ptunfold.PTU`.
+
+    Returns
+    -------
+    curvature : Curvature
+        Values with standard errors, areas, the integral, and the bound.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import build_graph, connect, estimate_frames
+    >>> from ptunfold.datasets import sphere
+    >>> from ptunfold.diagnostics.curvature import curvature
+    >>> points = 2 * sphere(1000).points
+    >>> graph = build_graph(points, 20)
+    >>> frames = estimate_frames(points, graph, 20, tangent="quadratic")
+    >>> found = curvature(connect(points, graph, frames, step="arc"))
+    >>> print(f"{np.median(found.values):.2f}, in all {found.total / np.pi:.1f} π")
+    0.25, in all 4.0 π
+    """
+    connection = check_connection(connection)
+    dim, is_used = connection.intrinsic_dim, edges_along(connection)
+    areas = areas_of(connection, is_used)
+    if dim == 1:
+        values = np.where(np.isfinite(areas), 0.0, np.nan)
+        return Curvature(values, values, areas, 0.0, 0.0, np.nan)
+    values, std = _turned(connection, is_used, n_jobs)
+    parts, errors = np.nan_to_num(values * areas), np.nan_to_num(std * areas)
+    bound = np.nan
+    if dim == 2:
+        is_rim = rim_points(connection, n_jobs=n_jobs)
+        bound = _bound(connection, np.abs(values), parts, errors, is_rim)
+    return Curvature(values, std, areas, float(parts.sum()), float(errors.sum()), bound)
+
+
+def areas_of(connection: Connection, is_used: BoolArray) -> FloatArray:
+    """Measure the part of the sheet that each point stands for, (n_points,).
+
+    Points at random in a ball of radius r and d dimensions have variances of r² / (d + 2). At the
+    rim, where half of the ball is missing, their determinant is that of half a ball within 6 %.
+    """
+    graph, dim = connection.graph, connection.intrinsic_dim
+    tails, steps = graph.tails[is_used], connection.steps[is_used]
+
+    def summed(values: FloatArray | None) -> FloatArray:
+        return np.bincount(tails, values, minlength=graph.n_points)
+
+    counts = summed(None)
+    many = np.maximum(counts, 2)
+    means = np.stack([summed(steps[:, axis]) / many for axis in range(dim)], axis=1)
+    covariances = np.empty((graph.n_points, dim, dim))
+    for row in range(dim):
+        for column in range(dim):
+            products = summed(steps[:, row] * steps[:, column])
+            products -= many * means[:, row] * means[:, column]
+            covariances[:, row, column] = products / (many - 1)
+    volumes = np.sqrt(np.maximum(np.linalg.det(covariances), 0) * (dim + 2.0) ** dim)
+    ball = pi ** (dim / 2) / gamma(dim / 2 + 1)
+    return np.where(counts > dim, ball * volumes / (many + 1), np.nan)  # and itself
+
+
+def _turned(
+    connection: Connection, is_used: BoolArray, n_jobs: int | None
+) -> tuple[FloatArray, FloatArray]:
+    """Find the curvature at each point and its standard error, (n_points,) both."""
+    graph, n_points = connection.graph, connection.graph.n_points
+    sums = np.zeros((graph.n_edges, 4))
+    edges = (graph.indptr, graph.indices, graph.reverse, connection.rotations, connection.steps)
+    nodes = np.arange(n_points)
+
+    def handle(block: slice) -> None:
+        turn_around_triangles(*edges, nodes[block], True, sums)
+
+    run_blocks(handle, cut(n_points, max(512, n_points // 64)), Run(n_jobs))
+    _, along, areas, counts = np.where(is_used[:, None], sums, 0).T
+    both = np.stack(
+        [np.bincount(graph.tails, part * counts, n_points) for part in (along, areas)], axis=1
+    )
+    averaging = _averaging(connection, is_used)
+    levels, done = [], 0
+    for rounds in _ROUNDS:
+        both, done = _averaged(averaging, both, rounds - done), rounds
+        levels.append(np.divide(*both.T, out=np.full(n_points, np.nan), where=both[:, 1] > 0))
+    found = np.array(levels)
+    errors = np.square(found[:-_LATER] - found[_LATER:])
+    errors = _mean_around(averaging, errors.T).T
+    is_known = np.isfinite(errors) & np.isfinite(found[:-_LATER])
+    best = np.argmin(np.where(is_known, errors, np.inf), axis=0)[None]
+    values = np.take_along_axis(found, best, axis=0)[0]
+    noise = _DEVIATIONS * np.sqrt(np.take_along_axis(errors, best, axis=0)[0])
+    squares = np.square(connection.steps).sum(axis=1)
+    lengths = np.bincount(graph.tails, squares, n_points) / np.maximum(np.diff(graph.indptr), 1)
+    return values, np.hypot(noise, np.square(values) * lengths / _EDGES)
+
+
+def _averaging(connection: Connection, is_used: BoolArray) -> sparse.csr_array:
+    """Return the matrix that averages over each point and its neighbours."""
+    graph, n_points = connection.graph, connection.graph.n_points
+    weights = is_used.astype(np.float64)
+    matrix = sparse.csr_array((weights, graph.indices, graph.indptr), shape=(n_points, n_points))
+    matrix = matrix + sparse.eye_array(n_points, format="csr")
+    return sparse.diags_array(1 / matrix.sum(axis=1)).tocsr() @ matrix
+
+
+def _mean_around(averaging: sparse.csr_array, errors: FloatArray) -> FloatArray:
+    """Average what is known of errors (n_points, n_levels) near each point and farther around."""
+    is_known = np.isfinite(errors)
+    total, share, mean = np.where(is_known, errors, 0), is_known.astype(np.float64), 0.0
+    for rounds in (_NEAR, _FAR - _NEAR):
+        total, share = (_averaged(averaging, values, rounds) for values in (total, share))
+        mean = mean + np.divide(total, share, out=np.full(total.shape, np.nan), where=share > 0)
+    return np.asarray(mean)
+
+
+def _averaged(averaging: sparse.csr_array, values: FloatArray, rounds: int) -> FloatArray:
+    for _ in range(rounds):
+        values = averaging @ values
+    return values
+
+
+def _bound(
+    connection: Connection,
+    sizes: FloatArray,
+    parts: FloatArray,
+    errors: FloatArray,
+    is_rim: BoolArray,
+) -> float:
+    """Find the factor by which the scales of any flat map differ."""
+    graph = connection.graph
+    inside = np.flatnonzero(~is_rim & (np.diff(graph.indptr) > 0))
+    if len(inside) < _LEAST_IN_DISC:
+        return 1.0
+    depths = np.full(graph.n_points, np.inf)
+    if is_rim.any():
+        rim = np.flatnonzero(is_rim)
+        depths = csgraph.dijkstra(graph.to_sparse(), indices=rim, min_only=True)
+    bound, left = 1.0, inside
+    # First those that promise most: the curvature around them, as far as the rim.
+    promise = np.nan_to_num(sizes) * np.square(np.minimum(depths, 1e100))
+    for _ in range(_MOST_CENTERS):
+        center = int(left[np.argmax(promise[left])])
+        distances = np.mean(both_directions(connection, center), axis=0)
+        bound = max(bound, _around(distances, depths[center], parts, errors))
+        reach = depths[center] if np.isfinite(depths[center]) else np.max(distances[left])
+        left = left[distances[left] > reach / 2]
+        if not len(left):
+            break
+    return bound
+
+
+def _around(distances: FloatArray, depth: float, parts: FloatArray, errors: FloatArray) -> float:
+    """Find that factor for discs around one point, no larger than ``depth``."""
+    within = np.flatnonzero(distances <= (depth if np.isfinite(depth) else np.finfo(float).max))
+    within = within[np.argsort(distances[within])]
+    radii = distances[within]
+
+    def inner(values: FloatArray, power: int) -> FloatArray:
+        """Sum (r - rᵢ)^power over the points i within each radius r."""
+        zero, one, two = (np.cumsum(values * radii**k) for k in range(3))
+        return radii * zero - one if power == 1 else radii**2 * zero - 2 * radii * one + two
+
+    radii_twice = np.maximum(2 * pi * radii, np.finfo(float).tiny)
+    more, less = parts[within] - errors[within], parts[within] + errors[within]
+    factors = [1.0]
+    some = slice(_LEAST_IN_DISC, None)
+    with np.errstate(divide="ignore"):
+        rims = 1 - inner(more, 1)[some] / radii_twice[some]
+        discs = 1 - inner(less, 2)[some] / (radii_twice[some] * radii[some])
+    if len(rims):
+        smallest, largest = rims.min(), discs.max()
+        factors += [np.inf if smallest <= 0 else 1 / smallest, np.sqrt(max(largest, 1))]
+    return float(max(factors))
