@@ -13,7 +13,7 @@ from ptunfold.diagnostics.rim import edges_along, rim_points
 from ptunfold.geodesics.paths import both_directions
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, Connection, FloatArray
+from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
 from ptunfold.validation import check_connection
 
 # Rounds of averaging over neighbours: each value is compared with the one two levels later.
@@ -46,8 +46,7 @@ class Curvature:
     areas : (n_points,) float64
         The part of the sheet that each point stands for: its area, length or volume.
     total, total_std : float
-        The integral of the curvature, and the most that its standard error can be. That of a
-        sphere is 4π, whatever its size.
+        The integral of the curvature, 4π for a sphere of any size, and its standard error.
     bound : float
         No map of the sheet into the plane, one to one, has scales that differ by less than this
         factor; 1 where that says nothing, NaN if the sheet is no surface.
@@ -118,35 +117,38 @@ def curvature(connection: Connection, *, n_jobs: int | None = None) -> Curvature
     """
     connection = check_connection(connection)
     dim, is_used = connection.intrinsic_dim, edges_along(connection)
-    areas = areas_of(connection, is_used)
+    graph = connection.graph
+    areas = areas_of(graph.tails[is_used], connection.steps[is_used], graph.n_points)
     if dim == 1:
         values = np.where(np.isfinite(areas), 0.0, np.nan)
         return Curvature(values, values, areas, 0.0, 0.0, np.nan)
-    values, std = _turned(connection, is_used, n_jobs)
+    values, std, n_alike = _turned(connection, is_used, n_jobs)
     parts, errors = np.nan_to_num(values * areas), np.nan_to_num(std * areas)
+    total_std = np.sqrt((n_alike * np.square(errors)).sum())
     bound = np.nan
     if dim == 2:
         is_rim = rim_points(connection, n_jobs=n_jobs)
         bound = _bound(connection, np.abs(values), parts, errors, is_rim)
-    return Curvature(values, std, areas, float(parts.sum()), float(errors.sum()), bound)
+    return Curvature(values, std, areas, float(parts.sum()), float(total_std), bound)
 
 
-def areas_of(connection: Connection, is_used: BoolArray) -> FloatArray:
-    """Measure the part of the sheet that each point stands for, (n_points,).
+def areas_of(tails: IntArray, steps: FloatArray, n_points: int) -> FloatArray:
+    """Measure the part of a sheet that each point stands for, (n_points,), by its neighbours.
 
     Points at random in a ball of radius r and d dimensions have variances of r² / (d + 2). At the
     rim, where half of the ball is missing, their determinant is that of half a ball within 6 %.
+    ``steps`` (n_edges, d) lead from ``tails`` (n_edges,) to neighbours. NaN where these are too
+    few.
     """
-    graph, dim = connection.graph, connection.intrinsic_dim
-    tails, steps = graph.tails[is_used], connection.steps[is_used]
+    dim = steps.shape[1]
 
     def summed(values: FloatArray | None) -> FloatArray:
-        return np.bincount(tails, values, minlength=graph.n_points)
+        return np.bincount(tails, values, minlength=n_points)
 
     counts = summed(None)
     many = np.maximum(counts, 2)
     means = np.stack([summed(steps[:, axis]) / many for axis in range(dim)], axis=1)
-    covariances = np.empty((graph.n_points, dim, dim))
+    covariances = np.empty((n_points, dim, dim))
     for row in range(dim):
         for column in range(dim):
             products = summed(steps[:, row] * steps[:, column])
@@ -159,8 +161,8 @@ def areas_of(connection: Connection, is_used: BoolArray) -> FloatArray:
 
 def _turned(
     connection: Connection, is_used: BoolArray, n_jobs: int | None
-) -> tuple[FloatArray, FloatArray]:
-    """Find the curvature at each point and its standard error, (n_points,) both."""
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Find the curvature at each point, its standard error, and how many points share that."""
     graph, n_points = connection.graph, connection.graph.n_points
     sums = np.zeros((graph.n_edges, 4))
     edges = (graph.indptr, graph.indices, graph.reverse, connection.rotations, connection.steps)
@@ -187,8 +189,10 @@ def _turned(
     values = np.take_along_axis(found, best, axis=0)[0]
     noise = _DEVIATIONS * np.sqrt(np.take_along_axis(errors, best, axis=0)[0])
     squares = np.square(connection.steps).sum(axis=1)
-    lengths = np.bincount(graph.tails, squares, n_points) / np.maximum(np.diff(graph.indptr), 1)
-    return values, np.hypot(noise, np.square(values) * lengths / _EDGES)
+    degrees = np.maximum(np.diff(graph.indptr), 1)
+    lengths = np.bincount(graph.tails, squares, n_points) / degrees
+    n_alike = degrees * (1 + np.array(_ROUNDS)[best[0]])  # the area grows with the rounds
+    return values, np.hypot(noise, np.square(values) * lengths / _EDGES), n_alike
 
 
 def _averaging(connection: Connection, is_used: BoolArray) -> sparse.csr_array:

@@ -199,13 +199,14 @@ class Unrolled:
     turns: FloatArray
 
 
-def unroll(connection: Connection) -> Unrolled:
-    """Unfold all paths from a point in the middle of a connected graph."""
+def unroll(connection: Connection, root: int | None = None) -> Unrolled:
+    """Unfold all paths from a point, by default in the middle, of a connected graph."""
     graph, dim = connection.graph, connection.intrinsic_dim
-    first = _grow(graph, 0)[0].distance
-    one = _grow(graph, int(first.argmax()))[0].distance
-    other = _grow(graph, int(one.argmax()))[0].distance
-    root = int(np.maximum(one, other).argmin())
+    if root is None:
+        first = _grow(graph, 0)[0].distance
+        one = _grow(graph, int(first.argmax()))[0].distance
+        other = _grow(graph, int(one.argmax()))[0].distance
+        root = int(np.maximum(one, other).argmin())
     tree, n_settled = _grow(graph, root)
     inward, where = np.zeros((2, graph.n_points, dim))
     turns = np.empty((graph.n_points, dim, dim))
