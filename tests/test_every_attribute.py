@@ -87,6 +87,10 @@ def calls(points, folder):
         "path": lambda model: [model.path(0, last), model.path(last, 0), model.path(1, 1)],
         "distances": lambda model: [model.distances(), model.distances([0, last])],
         "scores": lambda model: model.scores(),
+        "curvature": lambda model: said(model.curvature()),
+        "rim": lambda model: model.rim(),
+        "stretch": lambda model: said(model.stretch()),
+        "voids": lambda model: [said(void) for void in model.voids()],
         "images": lambda model: [model.images(), model.images([0, last])],
         "atlas": lambda model: [model.atlas(), model.atlas(1)],
         "explore": lambda model: model.explore(columns={"number": np.arange(len(points))}),
@@ -98,6 +102,11 @@ def calls(points, folder):
         "get_metadata_routing": lambda model: model.get_metadata_routing(),
         "get_feature_names_out": lambda model: model.get_feature_names_out(),
     }
+
+
+def said(answer):
+    assert str(answer)
+    return answer
 
 
 def touch(answer):

@@ -10,8 +10,8 @@ from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, Graph
 from ptunfold.validation import check_connection
 
-# Neighbours at angles of up to 101 degrees from one direction are on one side.
-_ONE_SIDE = -0.2
+# Neighbours at angles of up to 107 degrees from one direction are on one side.
+_ONE_SIDE = -0.3
 # With fewer edges a point than this for two dimensions, every tenth point inside has none behind
 # it by chance; then neighbours of neighbours count too, as far as 26 neighbours reach.
 _MANY, _REACH = 18, 1.6
@@ -20,8 +20,8 @@ _MANY, _REACH = 18, 1.6
 def rim_points(connection: Connection, *, n_jobs: int | None = None) -> BoolArray:
     """Find the points at the rim of a sheet, outside and around holes.
 
-    A point is at the rim if some direction has all its neighbours at angles of at most 101 degrees,
-    as they are seen in its tangent space, whatever its dimension.
+    A point is at the rim if some direction has all its neighbours at angles of at most 107 degrees,
+    as they are seen in its tangent space, whatever its dimension, and so has one of these.
 
     Parameters
     ----------
@@ -59,7 +59,12 @@ def rim_points(connection: Connection, *, n_jobs: int | None = None) -> BoolArra
         emptiest_cones(*arrays, nodes[block], has_ring, _REACH, found)
 
     run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
-    return found > _ONE_SIDE
+    is_rim = found > _ONE_SIDE
+    if dim == 1:
+        return is_rim
+    # A rim is a line or more; a point alone is one with a gap beside it.
+    tails, heads = graph.tails[is_used], graph.indices[is_used]
+    return is_rim & (np.bincount(tails, is_rim[heads], graph.n_points) > 0)
 
 
 def edges_along(connection: Connection) -> BoolArray:

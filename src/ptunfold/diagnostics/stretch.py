@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
 from ptunfold.validation import check_connection
 
 _TOLERANCE = 0.1
@@ -90,7 +90,7 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     graph, dim = connection.graph, connection.intrinsic_dim
     n_points, n_components = graph.n_points, embedding.shape[1]
     embedding = np.asarray(embedding, dtype=np.float64)
-    is_there = np.isfinite(embedding).all(axis=1)
+    is_there: BoolArray = np.asarray(np.isfinite(embedding).all(axis=1))
     used = np.flatnonzero(edges_along(connection) & is_there[graph.tails] & is_there[graph.indices])
     maps = _fit(connection, embedding, used)
     factors = np.full((n_points, dim), np.nan)
@@ -121,7 +121,7 @@ def _fit(connection: Connection, embedding: FloatArray, used: IntArray) -> Float
     steps, shown = connection.steps[used], embedding[heads] - embedding[tails]
 
     def summed(values: FloatArray) -> FloatArray:
-        return np.bincount(tails, values, minlength=graph.n_points)
+        return np.bincount(tails, values, minlength=graph.n_points).astype(np.float64)
 
     moments = np.empty((graph.n_points, dim, dim))
     mixed = np.empty((graph.n_points, dim, shown.shape[1]))

@@ -63,9 +63,9 @@ class Void:
         Where new points would help most, the best first: each as far as can be from the points
         that there are and from those before it.
     coordinates : (n_samples, n_components) float64 or None
-        The same in the embedding, where the hole was found in that.
+        The same in the embedding, if there is one.
     center_embedding : (n_components,) float64 or None
-        The middle in the embedding.
+        The middle in the embedding, if there is one.
     """
 
     center: FloatArray
@@ -150,7 +150,7 @@ def find_voids(
                 found.append((hole._replace(rim=rim), chart))
     found.sort(key=lambda pair: -pair[0].area)
     with single_threaded_blas():
-        return tuple(_void(hole, chart, places) for hole, chart in found)
+        return tuple(_void(hole, chart, places, embedding) for hole, chart in found)
 
 
 def _charts(geometry: Geometry, embedding: FloatArray | None) -> Iterator[_Chart]:
@@ -325,40 +325,37 @@ def _hole(
     """Describe the hole that some triangles make, and choose places for new points."""
     corners, area = chart.mesh.simplices[members], float(sizes[members].sum())
     center = sizes[members] / area @ chart.coordinates[corners].mean(axis=1)
-    places = _new_places(chart.coordinates, corners, n_missing)
+    places = _new_places(chart.coordinates, corners, np.sqrt(area / n_missing))
     clearance = float(radii[members].max())
     return _Hole(center, area, clearance, np.unique(corners), n_missing, places)
 
 
-def _new_places(coordinates: FloatArray, corners: IntArray, n_missing: float) -> FloatArray:
-    """Choose places in a hole, each as far as can be from all points and from those before."""
+def _new_places(coordinates: FloatArray, corners: IntArray, spacing: float) -> FloatArray:
+    """Choose places in a hole, each as far as can be from all points and from those before.
+
+    None but the first is nearer to others than ``spacing``.
+    """
     shares = [(i, j, _GRID - i - j) for i in range(_GRID) for j in range(_GRID - i)]
     inside = np.einsum("gc,tci->tgi", np.array(shares) / _GRID, coordinates[corners])
     inside = inside.reshape(-1, 2)
     room = cKDTree(coordinates[np.unique(corners)]).query(inside)[0]
-    chosen = []
-    for _ in range(int(np.clip(round(n_missing), 1, _MOST_SAMPLES))):
-        chosen.append(inside[room.argmax()])
+    chosen = [inside[room.argmax()]]
+    while len(chosen) < _MOST_SAMPLES:
         room = np.minimum(room, np.linalg.norm(inside - chosen[-1], axis=1))
+        if room.max() < spacing:
+            break
+        chosen.append(inside[room.argmax()])
     return np.array(chosen)
 
 
-def _void(hole: _Hole, chart: _Chart, places: FloatArray) -> Void:
+def _void(hole: _Hole, chart: _Chart, points: FloatArray, embedding: FloatArray | None) -> Void:
     """Bring a hole back into space, by the smoothest map through the points around it."""
-    coordinates = chart.coordinates
-    scale = np.sqrt(hole.area)
     wanted = np.concatenate((hole.center[None], hole.places))
-    is_rim = np.isin(chart.nodes, hole.rim)
-    away = cKDTree(coordinates[is_rim]).query(coordinates)[0]
-    near = np.argsort(away, kind="stable")[: max(_N_AROUND, 2 * int(is_rim.sum()))]
-    _, first = np.unique(coordinates[near], axis=0, return_index=True)
-    near = near[np.sort(first)]
-    values = np.asarray(places[chart.nodes[near]], dtype=np.float64)
-    middle = values.mean(axis=0)
-    smooth = RBFInterpolator(
-        (coordinates[near] - hole.center) / scale, values - middle, kernel="cubic", degree=2
-    )
-    back = smooth((wanted - hole.center) / scale) + middle
+    near = _points_around(hole, chart)
+    back = _continued(chart.coordinates[near], points[chart.nodes[near]], wanted)
+    shown = wanted if chart.is_embedding else None
+    if shown is None and embedding is not None:
+        shown = _continued(chart.coordinates[near], embedding[chart.nodes[near]], wanted)
     return Void(
         center=back[0],
         radius=float(np.sqrt(hole.area / np.pi)),
@@ -366,6 +363,27 @@ def _void(hole: _Hole, chart: _Chart, places: FloatArray) -> Void:
         rim=hole.rim,
         n_missing=hole.n_missing,
         samples=back[1:],
-        coordinates=hole.places if chart.is_embedding else None,
-        center_embedding=hole.center if chart.is_embedding else None,
+        coordinates=None if shown is None else shown[1:],
+        center_embedding=None if shown is None else shown[0],
     )
+
+
+def _points_around(hole: _Hole, chart: _Chart) -> IntArray:
+    """Choose points around a hole, each place once, that tell how the sheet goes on."""
+    is_rim = np.isin(chart.nodes, hole.rim)
+    away = cKDTree(chart.coordinates[is_rim]).query(chart.coordinates)[0]
+    near = np.argsort(away, kind="stable")[: max(_N_AROUND, 2 * int(is_rim.sum()))]
+    _, first = np.unique(chart.coordinates[near], axis=0, return_index=True)
+    return near[np.sort(first)]
+
+
+def _continued(coordinates: FloatArray, values: FloatArray, wanted: FloatArray) -> FloatArray:
+    """Continue values of some places to others, as smoothly as can be."""
+    middle, scale = coordinates.mean(axis=0), np.ptp(coordinates, axis=0).max()
+    values = np.asarray(values, dtype=np.float64)
+    mean = values.mean(axis=0)  # far from the origin digits would be lost
+    smooth = RBFInterpolator(
+        (coordinates - middle) / scale, values - mean, kernel="cubic", degree=2
+    )
+    found: FloatArray = smooth((wanted - middle) / scale) + mean
+    return found
