@@ -30,6 +30,8 @@ _EDGES = 12
 # Areas are known to a few per cent: points on a lattice have more than those at random.
 _AREAS = 0.05
 _MOST_CENTERS = 8
+# Fewer points than this times √n are no rim but gaps by chance, as on a sphere.
+_RIM = 0.25
 _LEAST_IN_DISC = 30
 
 
@@ -243,6 +245,8 @@ def _bound(
 ) -> float:
     """Find the factor by which the scales of any flat map differ."""
     graph = connection.graph
+    if np.count_nonzero(is_rim) <= _RIM * graph.n_points**0.5:
+        is_rim = np.zeros(graph.n_points, dtype=bool)
     inside = np.flatnonzero(~is_rim & (np.diff(graph.indptr) > 0))
     if len(inside) < _LEAST_IN_DISC:
         return 1.0
