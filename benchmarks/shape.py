@@ -81,7 +81,7 @@ CURVED = {
 
 def curvature_rows(n_seeds):
     yield (
-        "## Curvature of 3000 points\n\nErrors relative to the truth, of the roll to a sphere as "
+        "\n## Curvature of 3000 points\n\nErrors relative to the truth, of the roll to a sphere as "
         "large as it, of saddle and torus to the largest curvature; medians over points and "
         "seeds, the range of the medians over seeds in brackets.\n"
     )

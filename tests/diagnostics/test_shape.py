@@ -1,13 +1,15 @@
 """Curvature, rims, holes and stretch against what is known of the sheets."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial import cKDTree
 from sklearn.neighbors import kneighbors_graph
 
-from ptunfold import PTU
+from ptunfold import PTU, connect, estimate_frames, graph_from_matrix
 from ptunfold.datasets import (
     annulus,
     flat_square,
@@ -315,9 +317,22 @@ def test_odd_data_are_answered(kind):
 
 def test_a_part_without_a_triangle_does_not_spoil_the_rest():
     cap = spherical_cap(400, angle=60, sampling="random").points
-    tail = np.column_stack((np.zeros((8, 2)), 1 + 0.2 * np.arange(1, 9)))
-    model = fitted(np.concatenate((cap, tail)), disconnected="bridge")
-    assert np.isfinite(model.curvature().values[:400]).all()
+    numbers = np.arange(1, 51)  # farther than averages reach
+    top = cap[cap[:, 2].argmax()]
+    tail = top + np.column_stack((0.1 * numbers, 0.05 * (numbers % 2), 0.1 * numbers))
+    points = np.concatenate((cap, tail))
+    matrix = sparse.lil_array((450, 450))
+    matrix[:400, :400] = kneighbors_graph(cap, 10, mode="distance")
+    chain = [int(cap[:, 2].argmax()), *range(400, 450)]
+    for one, other in pairwise(chain):
+        matrix[one, other] = np.linalg.norm(points[one] - points[other])
+    graph = graph_from_matrix(matrix.tocsr(), 450)
+    frames = estimate_frames(points, graph, tangent="quadratic")
+    found = curvature(connect(points, graph, frames, step="arc"))
+    assert np.isfinite(found.values[:400]).all()
+    assert np.isfinite(found.std[:400]).all()
+    assert np.isnan(found.values[445:]).all()
+    assert np.median(found.values[:400]) == pytest.approx(1, rel=0.1)
 
 
 def test_functions_take_records_as_stages_return_them():
