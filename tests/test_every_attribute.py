@@ -97,6 +97,10 @@ def calls(points, folder):
         ],
         "pull_vectors": lambda model: model.pull_vectors(np.nan_to_num(model.embedding_)),
         "scores": lambda model: model.scores(),
+        "curvature": lambda model: said(model.curvature()),
+        "rim": lambda model: model.rim(),
+        "stretch": lambda model: said(model.stretch()),
+        "voids": lambda model: [said(void) for void in model.voids()],
         "images": lambda model: [model.images(), model.images([0, last])],
         "atlas": lambda model: [model.atlas(), model.atlas(1)],
         "explore": lambda model: model.explore(columns={"number": np.arange(len(points))}),
@@ -108,6 +112,11 @@ def calls(points, folder):
         "get_metadata_routing": lambda model: model.get_metadata_routing(),
         "get_feature_names_out": lambda model: model.get_feature_names_out(),
     }
+
+
+def said(answer):
+    assert str(answer)
+    return answer
 
 
 def touch(answer):

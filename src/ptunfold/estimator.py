@@ -8,6 +8,10 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ptunfold.diagnostics import point_scores
+from ptunfold.diagnostics.curvature import Curvature, curvature
+from ptunfold.diagnostics.rim import rim_points
+from ptunfold.diagnostics.stretch import Stretch, stretch
+from ptunfold.diagnostics.voids import Void, find_voids
 from ptunfold.embedding.atlas import make_atlas
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
@@ -23,6 +27,7 @@ from ptunfold.planning import plan_landmarks
 from ptunfold.threads import Run
 from ptunfold.types import (
     Atlas,
+    BoolArray,
     Connection,
     Extrapolation,
     FloatArray,
@@ -606,6 +611,94 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         return point_scores(self._fitted.as_given.chart, self.embedding_, n_jobs=self.n_jobs)
+
+    @with_advice("the curvature", "fit a part of the points")
+    def curvature(self) -> Curvature:
+        """Measure how curved the sheet is at each point of the fitted data, and in all.
+
+        Returns
+        -------
+        curvature : Curvature
+            Gaussian curvatures (n_points,), of more dimensions means of sectional ones, with their
+            standard errors and the area of each point; their integral; and the factor by which the
+            scales of any flat map differ at least.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import spherical_cap
+        >>> cap = 2 * spherical_cap(1000, angle=60).points
+        >>> found = PTU().fit(cap).curvature()
+        >>> print(f"{found.values[0]:.3f}, scales differ by a factor of {found.bound:.1f} or more")
+        0.250, scales differ by a factor of 1.2 or more
+        """
+        check_is_fitted(self)
+        return curvature(self._fitted.as_given.connection, n_jobs=self.n_jobs)
+
+    def rim(self) -> BoolArray:
+        """Tell which points of the fitted data are at the rim of the sheet, or of a hole in it.
+
+        Returns
+        -------
+        is_rim : (n_points,) bool
+            Whether all neighbours of the point lie on one side.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import annulus
+        >>> ring = annulus(1000, inner=0.5)
+        >>> is_rim = PTU().fit(ring.points).rim()
+        >>> from_middle = np.linalg.norm(ring.coordinates[is_rim], axis=1)
+        >>> print(bool(((from_middle < 0.6) | (from_middle > 0.9)).all()))
+        True
+        """
+        check_is_fitted(self)
+        return rim_points(self._fitted.as_given.connection, n_jobs=self.n_jobs)
+
+    def stretch(self) -> Stretch:
+        """Measure how the embedding stretches the sheet at each point of the fitted data.
+
+        Returns
+        -------
+        stretch : Stretch
+            The axes of the ellipse that a small circle becomes (n_points, d), with the direction of
+            the longest; the change of areas; and what all of it comes to.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import spherical_cap, swiss_roll
+        >>> for points in (swiss_roll(1000).points, spherical_cap(1000, angle=60).points):
+        ...     print(PTU().fit(points).stretch())
+        lengths are off by 0.0% at the median point, by more than 10% at 0% of the points
+        lengths are off by 9.3% at the median point, by more than 10% at 46% of the points
+        """
+        check_is_fitted(self)
+        return stretch(self._fitted.as_given.chart, self.embedding_)
+
+    @with_advice("the search for holes", "fit a part of the points")
+    def voids(self) -> tuple[Void, ...]:
+        """Find holes in the sheet that chance does not make, and where samples would fill them.
+
+        Returns
+        -------
+        voids : tuple of Void
+            The largest first, with middle, size, the points around it, and places for new samples
+            (n_samples, n_features). None where the sheet is no surface.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> (void,) = PTU().fit(s_with_hole(2000).points).voids()
+        >>> print(f"radius {void.radius:.1f}, around {void.center.round(1) + 0.0}")
+        radius 1.1, around [0. 1. 0.]
+        """
+        check_is_fitted(self)
+        geometry, given = self._fitted.as_given, self._fitted.given
+        return find_voids(geometry, self.embedding_, points=given)
 
     @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(

@@ -184,13 +184,14 @@ def topologies(
         yield nodes, find_topology(restrict(geometry.connection, nodes), n_jobs)
 
 
-def unroll(connection: Connection) -> Unfolding:
-    """Unfold all paths from a point in the middle of a connected graph, carrying everything on."""
+def unroll(connection: Connection, root: int | None = None) -> Unfolding:
+    """Unfold all paths from a point, by default in the middle, of a connected graph, whole."""
     graph = connection.graph
-    first = lengths_from(graph, 0)
-    one = lengths_from(graph, int(first.argmax()))
-    other = lengths_from(graph, int(one.argmax()))
-    root = int(np.maximum(one, other).argmin())
+    if root is None:
+        first = lengths_from(graph, 0)
+        one = lengths_from(graph, int(first.argmax()))
+        other = lengths_from(graph, int(one.argmax()))
+        root = int(np.maximum(one, other).argmin())
     return unfold(replace(connection, coherence=None), root)
 
 
