@@ -11,6 +11,7 @@ from scipy.sparse import csgraph
 
 from ptunfold.diagnostics.rim import edges_along, rim_points
 from ptunfold.geodesics.paths import both_directions
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
@@ -178,11 +179,10 @@ def _turned(
     """Find the curvature at each point, its standard error, and how many points share that."""
     graph, n_points = connection.graph, connection.graph.n_points
     sums = np.zeros((graph.n_edges, 4))
-    edges = (graph.indptr, graph.indices, graph.reverse, connection.rotations, connection.steps)
-    nodes = np.arange(n_points)
+    arrays, nodes = connection_arrays(connection), np.arange(n_points)
 
     def handle(block: slice) -> None:
-        turn_around_triangles(*edges, nodes[block], True, sums)
+        turn_around_triangles(arrays, nodes[block], True, sums)
 
     run_blocks(handle, cut(n_points, max(512, n_points // 64)), Run(n_jobs))
     _, along, areas, counts = np.where(is_used[:, None], sums, 0).T
