@@ -148,12 +148,13 @@ export function curve(vector, step, kappa, curvature) {
   const squares = dot(seen, seen);
   if (squares <= 0) return [vector, curvature];
   const square = Math.min(Math.max(kappa * squares, -10), 6);
-  const spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
+  let spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
   const along = dot(seen, step);
   const back = along * along / squares;
   const straight = squares + 2 * along + back;
   const across = Math.max(dot(step, step) - back, 0);
   const now = Math.max(straight + spread * across, 0);
+  spread -= kappa * along / 6; // the direction turns by what it is on the way
   const turned = straight + spread * spread * across;
   const scale = turned > 0 ? Math.sqrt(now / turned) : 1;
   const share = scale * (1 + along * (1 - spread) / squares);

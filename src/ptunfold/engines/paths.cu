@@ -53,11 +53,12 @@ __device__ inline float curve(float* vector, const float* step, float kappa, flo
   }
   if (squares <= 0) return curvature;
   const float square = fminf(fmaxf(kappa * squares, -10.0f), 6.0f);
-  const float spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
+  float spread = (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square);
   const float back = along * along / squares;
   const float straight = squares + 2 * along + back;
   const float across = fmaxf(whole - back, 0.0f);
   const float now = fmaxf(straight + spread * across, 0.0f);
+  spread -= kappa * along / 6;
   const float turned = straight + spread * spread * across;
   const float scale = turned > 0 ? sqrtf(now / turned) : 1;
   const float share = scale * (1 + along * (1 - spread) / squares);
