@@ -16,7 +16,7 @@ from ptunfold.embedding.atlas import make_atlas
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.fitted import Fitted, summary, told_of_outside
-from ptunfold.geodesic import distances_of, path_of
+from ptunfold.geodesic import distances_of, path_of, stds_of
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.io.models import SAVED, read_model, write_model
 from ptunfold.lazy import is_lazy, transform_lazily
@@ -199,6 +199,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     intrinsic_coordinates_ : (n_points, intrinsic_dim) float64
         Coordinates along the sheet: for each direction in which it is closed an angle from 0 to
         2π, then the others. A ring has one angle, a torus two.
+    embedding_std_ : (n_points, n_components, n_components) float64
+        How sure the place of each point is: the matrix whose eigenvectors and eigenvalues are the
+        axes of an ellipse of one standard deviation.
     n_features_in_ : int
         The dimension of the input.
 
@@ -570,8 +573,20 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         return path_of(self._fitted.geometry, start, end)
 
+    @overload
+    def distances(
+        self, sources: Any = None, *, return_std: Literal[False] = False
+    ) -> FloatArray: ...
+
+    @overload
+    def distances(
+        self, sources: Any = None, *, return_std: Literal[True]
+    ) -> tuple[FloatArray, FloatArray]: ...
+
     @with_advice("the search for paths", "pass fewer sources at a time")
-    def distances(self, sources: Any = None) -> FloatArray:
+    def distances(
+        self, sources: Any = None, *, return_std: bool = False
+    ) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Estimate the geodesic distances from some points of the fitted data to all of them.
 
         They are computed anew at each call; the matrix behind the embedding is not kept.
@@ -580,22 +595,43 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ----------
         sources : list of int, optional
             The points to start from; all by default.
+        return_std : bool, default=False
+            Tell how sure each distance is.
 
         Returns
         -------
         distances : (n_sources, n_points)
             Infinite where no path leads, NaN for points that were left out.
+        std : (n_sources, n_points)
+            The standard deviation of each; only with ``return_std``. Noise is taken to be alike in
+            all directions.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import petals
+        >>> data = petals(800)
+        >>> found, std = PTU().fit(data.points).distances([3], return_std=True)
+        >>> is_within = np.abs(found - data.distances([3])) <= 2 * std
+        >>> bool(is_within.mean() > 0.8)
+        True
         """
         check_is_fitted(self)
+        check_flag("return_std", return_std)
         if sources is not None:
             sources = check_sources(sources, len(self.embedding_))
-        return distances_of(
-            self._fitted.geometry,
-            sources,
-            self.embedding_.dtype,
-            n_jobs=self.n_jobs,
-            verbose=bool(self.verbose),
-        )
+        what = (self._fitted.geometry, sources, self.embedding_.dtype)
+        distances = distances_of(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
+        if not return_std:
+            return distances
+        return distances, stds_of(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
+
+    @property
+    def embedding_std_(self) -> FloatArray:
+        """How sure the place of each point is: an ellipse."""
+        check_is_fitted(self)
+        return self._fitted.embedding_std
 
     @with_advice("the scores", "fit a part of the points")
     def scores(self) -> dict[str, FloatArray]:

@@ -10,14 +10,17 @@ from typing import Any
 import numpy as np
 
 from ptunfold.caller import warn
+from ptunfold.embedding.ellipses import ellipses
 from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.pattern import angles_along, motion_of, products
+from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.seams import topology_of
-from ptunfold.geometry.order import in_given_order
+from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
 from ptunfold.types import Extrapolation, FloatArray, Geometry, Orientation, Topology
 
 _making = Lock()
+_N_ANCHORS = 40  # whose distances tell how sure places are
 
 
 @dataclass(frozen=True, eq=False)
@@ -62,6 +65,17 @@ class Fitted:
         if self.is_tile and self.embedding.shape[1] == topology.dim:
             return angles_along(self.embedding, self.motions)
         return angles_along(topology.where, [(seam.turn, seam.shift) for seam in topology.seams])
+
+    @cached_property
+    def embedding_std(self) -> FloatArray:
+        """The ellipse of one standard deviation of each place, (n_points, c, c)."""
+        geometry, embedding = self.geometry, self.embedding
+        anchors = sample(geometry.points, _N_ANCHORS)
+        _, std = rows_with_std(geometry, anchors)
+        places = embedding[geometry.to_input(np.arange(len(embedding)))]
+        found = np.empty((len(embedding), embedding.shape[1], embedding.shape[1]))
+        found[geometry.to_input(np.arange(len(embedding)))] = ellipses(places, anchors, std)
+        return found
 
     @property
     def is_tile(self) -> bool:

@@ -9,13 +9,14 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
+from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.memory import with_advice
 from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Path
-from ptunfold.validation import check_index, check_options, check_points, check_sources
+from ptunfold.validation import check_flag, check_index, check_options, check_points, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
@@ -35,9 +36,10 @@ def geodesic_distances(
     prune: str | None = "auto",
     disconnected: str = "bridge",
     search: str = "auto",
+    return_std: bool = False,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> FloatArray:
+) -> Any:
     """Estimate geodesic distances by parallel transport, without an embedding.
 
     Parameters
@@ -51,6 +53,8 @@ def geodesic_distances(
     n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, step, denoise, coherence,
     prune, disconnected, search
         As in :class:`PTU`.
+    return_std : bool, default=False
+        Return standard deviations too.
     n_jobs : int, optional
         Number of threads: None for every core, unless joblib's context or a parent worker says
         otherwise.
@@ -62,6 +66,8 @@ def geodesic_distances(
     distances : (n_sources, n_points)
         In the dtype of ``X``. Infinite between components with ``disconnected="separate"``, NaN
         for the points that ``disconnected="largest"`` leaves out.
+    std : (n_sources, n_points)
+        How sure they are; only with ``return_std``.
 
     Examples
     --------
@@ -76,6 +82,7 @@ def geodesic_distances(
     3.142
     """
     points = check_points(X)
+    check_flag("return_std", return_std)
     options = check_options(
         points,
         n_neighbors=n_neighbors,
@@ -101,7 +108,11 @@ def geodesic_distances(
     check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
     run = Run(n_jobs, verbose)
     geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
-    return distances_of(geometry, sources, points.dtype, n_jobs=n_jobs, verbose=verbose)
+    how: tuple[Any, ...] = (geometry, sources, points.dtype)
+    distances = distances_of(*how, n_jobs=n_jobs, verbose=verbose)
+    if not return_std:
+        return distances
+    return distances, stds_of(*how, n_jobs=n_jobs, verbose=verbose)
 
 
 def distances_of(
@@ -124,16 +135,37 @@ def distances_of(
     distances = transport_distances(
         geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, verbose=verbose
     )
+    distances = _as_given(distances, geometry, inner)
+    return distances[geometry.place] if inner is None and geometry.order is not None else distances
+
+
+def stds_of(
+    geometry: Geometry,
+    sources: IntArray | None,
+    dtype: DTypeLike,
+    *,
+    n_jobs: int | None = None,
+    verbose: bool = False,
+) -> FloatArray:
+    """Tell the standard deviations of what `distances_of` estimates."""
+    n_points = len(geometry.labels)
+    wanted = np.arange(n_points) if sources is None else sources
+    check_room_for_rows(3 * len(wanted), n_points, np.dtype(np.float64).itemsize)
+    inner = geometry.place[wanted]
+    _, std = rows_with_std(geometry, inner, Run(n_jobs, verbose))
+    return _as_given(std, geometry, inner).astype(dtype, copy=False)
+
+
+def _as_given(rows: FloatArray, geometry: Geometry, inner: IntArray | None) -> FloatArray:
+    """Put columns in the caller's order, and NaN where points are left out, in place."""
     left_out = geometry.labels == -1
     if left_out.any():
-        distances[:, left_out] = np.nan
-        distances[left_out if inner is None else left_out[inner]] = np.nan
+        rows[:, left_out] = np.nan
+        rows[left_out if inner is None else left_out[inner]] = np.nan
     if geometry.order is not None:
-        for row in distances:
+        for row in rows:
             row[:] = row[geometry.place]
-        if inner is None:
-            distances = distances[geometry.place]
-    return distances
+    return rows
 
 
 def path_of(geometry: Geometry, start: int, end: int) -> Path:
@@ -141,4 +173,5 @@ def path_of(geometry: Geometry, start: int, end: int) -> Path:
     start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
     inner = geometry.place[start], geometry.place[end]
     path = unfold_path(geometry.connection, *inner, names=geometry.order)
-    return replace(path, nodes=geometry.to_input(path.nodes))
+    _, std = rows_with_std(geometry, np.array(inner[:1]), Run(1))
+    return replace(path, nodes=geometry.to_input(path.nodes), std=float(std[0, inner[1]]))

@@ -445,6 +445,8 @@ class Path:
         coherence is below 1, between the straight distance and the length of the path.
     coherence : (n_nodes - 1,) float64
         How far the unfolding of each edge can be believed, from 0 to 1.
+    std : float
+        The standard deviation of the distance; NaN if nothing but the connection is known.
     """
 
     nodes: IntArray
@@ -453,6 +455,7 @@ class Path:
     forward: float
     backward: float
     coherence: FloatArray
+    std: float = float("nan")
 
     @property
     def chord(self) -> float:

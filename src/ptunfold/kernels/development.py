@@ -94,6 +94,12 @@ def mean_row(connection, source, unfolding, row):
     Nodes that no path reaches get infinity. The tree of ``unfolding`` is new and left so. With
     curvature, which is only known towards the source, the second is the first.
     """
+    forget_tree(unfolding.tree, *measure_row(connection, source, unfolding, row))
+
+
+@compiled()
+def measure_row(connection, source, unfolding, row):
+    """Do as `mean_row`, but leave the tree as it is; returns what `forget_tree` wants to know."""
     tree, inward, outward, _, lost, _ = unfolding
     is_curved = len(connection.curvature) > 0
     n_settled, size = grow_whole_tree(connection.graph, source, tree)
@@ -106,7 +112,7 @@ def mean_row(connection, source, unfolding, row):
         there = here if is_curved else _length(outward, node) + lost[node, 1]
         least = chord(connection.points, source, node)
         row[node] = 0.5 * (max(here, least) + max(there, least))
-    forget_tree(tree, n_settled, size)
+    return n_settled, size
 
 
 @compiled()

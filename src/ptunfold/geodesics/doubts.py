@@ -1,0 +1,79 @@
+"""Error bars: how sure each distance is, from how well frames, curvature and places are known."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from ptunfold.geometry.curvature import medians_around
+from ptunfold.geometry.frames import edges_in_frames
+from ptunfold.kernels.inputs import connection_arrays
+from ptunfold.kernels.spreading import Doubts, Moments, new_moments, row_with_std
+from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.types import FloatArray, Geometry, IntArray
+
+# Chosen so that bars of one standard deviation hold two thirds of the errors, in the mean over
+# sheets, spheres, hills and surfaces of three sizes with and without noise (benchmarks/bars.py).
+# What neighbourhoods miss of the surface fitted to them, and the noise that was taken out, as parts
+# of how wide they are: the squares of the angles by which frames are off.
+_BY_RESIDUAL, _BY_NOISE = 1.9, 6.9
+_BY_SCATTER = 2.8  # of the curvature of single neighbourhoods around the one that is used
+_EDGES_TOGETHER = 1 << 18
+
+
+def doubts_of(geometry: Geometry) -> Doubts:
+    """Tell what is uncertain about a geometry, for the rows of distances."""
+    frames, connection = geometry.frames, geometry.connection
+    graph, surface = connection.graph, geometry.surface
+    noise = _noise(geometry)
+    widths = frames.singular_values[:, -1]
+    errors = _BY_RESIDUAL * np.square(frames.residual) + _BY_NOISE * noise**2
+    tilts = np.divide(errors, np.square(widths), out=np.zeros_like(errors), where=widths > 0)
+    tilts = np.nan_to_num(np.minimum(tilts, 1))  # points without an edge have none
+    turned = np.empty(graph.n_edges)
+    for start in range(0, graph.n_edges, _EDGES_TOGETHER):
+        some = slice(start, start + _EDGES_TOGETHER)
+        overlaps, *_ = edges_in_frames(surface, frames, graph.tails[some], graph.indices[some])
+        turned[some] = frames.intrinsic_dim - np.square(overlaps).sum(axis=(1, 2))
+    both = 0.5 * (tilts[graph.tails] + tilts[graph.indices])
+    bends: FloatArray = np.zeros(graph.n_points)
+    if frames.curvature is not None:
+        used = 0 if connection.curvature is None else connection.curvature
+        scatter = np.abs(np.nan_to_num(frames.curvature) - used)
+        bends = _BY_SCATTER * medians_around(graph, scatter)
+    along = 0.5 * (bends[graph.tails] + bends[graph.indices])
+    return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise)
+
+
+def _noise(geometry: Geometry) -> float:
+    """Estimate the noise along each axis: what points were moved by along those off the sheet."""
+    n_off = geometry.points.shape[1] - geometry.frames.intrinsic_dim
+    if geometry.surface is geometry.points or n_off < 1:
+        return 0.0
+    moved = geometry.points.astype(np.float64) - geometry.surface
+    return float(np.sqrt(np.square(moved).sum(axis=1).mean() / n_off))
+
+
+def rows_with_std(
+    geometry: Geometry, sources: IntArray, run: Run = Run()
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate distances from some nodes to all, and their standard deviations.
+
+    Both are (n_sources, n_nodes), infinite where no path leads, in the order of the geometry.
+    """
+    connection = geometry.connection
+    n_points, dim = connection.graph.n_points, connection.intrinsic_dim
+    arrays, doubts = connection_arrays(connection), doubts_of(geometry)
+    rows, std = np.empty((2, len(sources), n_points))
+    idle: list[Moments] = []  # a workspace for each thread, made once
+
+    def handle(block: slice) -> None:
+        try:
+            moments = idle.pop()
+        except IndexError:
+            moments = new_moments(n_points, dim)
+        for place in range(block.start, block.stop):
+            row_with_std(arrays, doubts, int(sources[place]), moments, rows[place], std[place])
+        idle.append(moments)
+
+    run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
+    return rows, std
