@@ -85,7 +85,11 @@ def calls(points, folder):
             *model.inverse_transform(places(model), return_info=True),
         ],
         "path": lambda model: [model.path(0, last), model.path(last, 0), model.path(1, 1)],
-        "distances": lambda model: [model.distances(), model.distances([0, last])],
+        "distances": lambda model: [
+            model.distances(),
+            model.distances([0, last]),
+            *model.distances([0, last], return_std=True),
+        ],
         "log_map": lambda model: [model.log_map(0), model.log_map(last)],
         "exp_map": lambda model: [
             model.exp_map(0, np.nan_to_num(model.log_map(0))),
