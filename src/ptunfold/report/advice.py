@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 _FEW_POINTS = 50
 BELIEVED, NOT_BELIEVED = 0.9, 0.3  # as Transport says it
 _MUCH, _MANY = 1.1, 0.2  # a distortion, and a share of points that have it
-_FURTHER = 0.2  # of what the last coordinate contributes
+_FURTHER, _WORTH = 0.2, 0.05  # of what the last coordinate contributes, and of all
 _STRAINED = 0.1  # stress
 
 
@@ -47,10 +47,10 @@ def _incoherent(report: Report) -> str | None:
         return None
     if coherence >= NOT_BELIEVED:
         return (
-            "believe short distances more than long ones; more points, n_components or "
+            "believe short distances more than long ones: more points, n_components or "
             "intrinsic_dim may help"
         )
-    return "distances are mostly along the graph; raise n_components or intrinsic_dim"
+    return "distances are mostly along the graph: raise n_components or intrinsic_dim"
 
 
 def _closed(report: Report) -> str | None:
@@ -82,7 +82,7 @@ def _hidden(report: Report) -> str | None:
     if n_shown < dim:
         return f"{dim} dimensions are shown in {n_shown}: raise n_components to see them"
     is_told = report.transport.coherence < NOT_BELIEVED or _closed(report) or _curved(report)
-    if is_told or not 1 / report.gap > _FURTHER:
+    if is_told or not 1 / report.gap > _FURTHER or report.spectrum[n_shown] < _WORTH:
         return None
     return (
         f"a further coordinate would add {percent(1 / report.gap)} of what the last one does: "
@@ -110,7 +110,8 @@ def _strained(report: Report) -> str | None:
 
 
 def _holes(report: Report) -> str | None:
-    if not report.voids:
+    # Around what is left closed there is a hole in the picture alone.
+    if not report.voids or (report.topology.seams and not report.is_cut):
         return None
     where = "voids()[0].samples" if len(report.voids) == 1 else "the samples of voids()"
     return f"new points at {where} would tell whether {_what(report)}"

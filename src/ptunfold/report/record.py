@@ -19,9 +19,11 @@ from ptunfold.report.page import fragment, whole_page
 from ptunfold.report.words import at_most, either_or, number, percent, plural, with_error
 from ptunfold.types import BoolArray, FloatArray, IntArray, Orientation, Topology, Transport
 
+_MOST_ADVICE = 3  # on its line
 _MOST_TOLD = 10  # holes, pieces and worst places in a list
 _N_WORST, _APART, _NOTICED = 3, 0.15, 1.01
 _CLEAR = 1000  # a gap beyond which nothing follows
+_ROUNDING = 1e-9
 _MOST_NAMED = 3  # features that say where a hole is
 _SCORES = {
     "residual_variance": "residual variance",
@@ -136,7 +138,7 @@ class Report:
             "distances": self._scores("residual_variance", "stress", "spearman") + self._seen,
             "neighbours": self._scores("trustworthiness", "continuity", "neighbors_kept"),
             "eigenvalues": self._eigenvalues(),
-            "advice": "; ".join(self.advice) or "nothing to change",
+            "advice": "; ".join(self.advice[:_MOST_ADVICE]) or "nothing to change",
         }
 
     def __str__(self) -> str:
@@ -229,8 +231,12 @@ class Report:
 
     @property
     def _curvatures(self) -> tuple[FloatArray, FloatArray]:
-        known = np.isfinite(self.curvature.values)
-        return self.curvature.values[known], self.curvature.std[known]
+        """Values and errors where they are known; 0 for what is rounding on the whole sheet."""
+        found = self.curvature
+        known = np.isfinite(found.values)
+        values, std = found.values[known], found.std[known]
+        least = _ROUNDING / max(float(np.nansum(found.areas)), np.finfo(float).tiny)
+        return np.where(np.abs(values) < least, 0, values), np.where(std < least, 0, std)
 
     def _data(self) -> str:
         n_points, n_components = self.embedding.shape
@@ -257,6 +263,8 @@ class Report:
             f"{len(self.voids)}, the largest of radius {number(void.radius)} around "
             f"{self._where(void)}, where about {void.n_missing:,.0f} points are missing"
         )
+        if self.topology.seams and not self.is_cut:
+            return f"{said}; what the data close around may count as one"
         return f"{said}; voids()[0].samples has {plural(len(void.samples), 'place')} to sample at"
 
     def _where(self, void: Void) -> str:
@@ -275,10 +283,13 @@ class Report:
         if not len(values):
             return "unknown"
         low, high = np.quantile(values, (0.05, 0.95))
+        total, total_std = (
+            value if abs(value) > _ROUNDING else 0.0 for value in (found.total, found.total_std)
+        )
         said = (
             f"{with_error(float(np.median(values)), float(np.median(std)))} at the median point, "
             f"{number(low)} to {number(high)} at 90% of the points, "
-            f"{with_error(found.total, found.total_std)} in all; "
+            f"{with_error(total, total_std)} in all; "
         )
         if self.transport.coherence < advice.NOT_BELIEVED:
             return said + "a guess, because the tangent planes do not agree"

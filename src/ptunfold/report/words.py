@@ -19,9 +19,12 @@ def percent(share: Any) -> str:
     """Say a share, without taking nearly all for all or nearly nothing for nothing."""
     if np.isnan(share):
         return "unknown"
-    value = 100 * float(share)
-    digits = 0 if value in (0, 100) or 1 <= value <= 99 else 1
-    return f"{value:.{digits}f}%"
+    value = round(100 * float(share), 9)
+    if 0 < value < 0.1:
+        return "under 0.1%"
+    if 99.9 < value < 100:
+        return "over 99.9%"
+    return f"{value:.1f}%" if 0 < value < 1 or 99 < value < 100 else f"{value:.0f}%"
 
 
 def with_error(value: float, error: float) -> str:
