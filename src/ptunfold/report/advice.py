@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 from ptunfold.report.words import percent, plural
 
 if TYPE_CHECKING:
@@ -12,6 +14,7 @@ if TYPE_CHECKING:
 _FEW_POINTS = 50
 BELIEVED, NOT_BELIEVED = 0.9, 0.3  # as Transport says it
 _MUCH, _MANY = 1.1, 0.2  # a distortion, and a share of points that have it
+_MUCH_TURN, _SURE = 1.0, 3  # of the curvature in all, in radians, and of its standard errors
 _FURTHER, _WORTH = 0.2, 0.05  # of what the last coordinate contributes, and of all
 _STRAINED = 0.1  # stress
 
@@ -91,12 +94,17 @@ def _hidden(report: Report) -> str | None:
 
 
 def _curved(report: Report) -> str | None:
-    if not report.topology.has_rim or not report.curvature.bound > _MUCH:
+    if not report.topology.has_rim or report.transport.coherence < NOT_BELIEVED:
         return None
-    return (
-        f"no flat map has scales that differ by less than a factor of "
-        f"{report.curvature.bound:.2g}: atlas() shows the data in parts"
-    )
+    found = report.curvature
+    if found.bound > _MUCH:
+        why = f"no flat map has scales that differ by less than a factor of {found.bound:.2g}"
+        return f"{why}: atlas() shows the data in parts"
+    # Where discs are cut short by holes and rims, the bound says little.
+    is_sure = np.abs(found.values) > _SURE * found.std
+    if np.abs(found.values * found.areas)[is_sure].sum() < _MUCH_TURN:
+        return None
+    return "the sheet is curved, so that flat maps have to stretch it: atlas() shows it in parts"
 
 
 def _strained(report: Report) -> str | None:

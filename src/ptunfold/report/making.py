@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -46,13 +47,36 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
         transport=geometry.transport,
         topology=fitted.topology,
         orientation=fitted.orientation,
-        voids=find_voids(geometry, embedding, points=fitted.given),
-        curvature=curvature(geometry.connection, n_jobs=n_jobs),
-        stretch=stretch(geometry.chart, embedding),
-        is_rim=rim_points(geometry.connection, n_jobs=n_jobs),
         quality=_quality(embedding, rows, sources, n_jobs),
         spectrum=_spectrum(fitted, sources, rows, n_jobs),
+        **_shape(fitted, n_jobs),
     )
+
+
+def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
+    """Measure the sheet in the order of the fit, where neighbours are next to each other."""
+    geometry, place = fitted.geometry, fitted.geometry.place
+    order = geometry.to_input(np.arange(len(place)))
+    embedding = fitted.embedding[order]
+    bent = curvature(geometry.connection, n_jobs=n_jobs)
+    stretched = stretch(geometry.chart, embedding)
+    given = None if fitted.given is None else fitted.given[order]
+    voids = find_voids(geometry, embedding, points=given)
+    return {
+        "voids": tuple(replace(void, rim=order[void.rim]) for void in voids),
+        "curvature": replace(
+            bent, values=bent.values[place], std=bent.std[place], areas=bent.areas[place]
+        ),
+        "stretch": replace(
+            stretched,
+            factors=stretched.factors[place],
+            directions=stretched.directions[place],
+            distortion=stretched.distortion[place],
+            area=stretched.area[place],
+            worst=order[stretched.worst],
+        ),
+        "is_rim": rim_points(geometry.connection, n_jobs=n_jobs)[place],
+    }
 
 
 def _sources(is_there: BoolArray) -> IntArray:

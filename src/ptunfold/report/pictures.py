@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from ptunfold.report.record import Report
 
 _MOST_DRAWN = 20_000  # points
+_INK = 15_000  # points are so large that they fill about as much whatever their number
 _N_ELLIPSES = 30
 _ELLIPSE = 0.4  # the radius of a circle, of the way from one to the next
 _BLUE, _ORANGE, _GREY = "#0072b2", "#d55e00", "0.7"
@@ -73,7 +74,7 @@ def _embedding(
     places = _flat(report.embedding)
     chosen = _some(np.flatnonzero(np.isfinite(places).all(axis=1)))
     is_known = np.isfinite(values[chosen])
-    size = float(np.clip(6000 / max(len(chosen), 1), 0.5, 30))
+    size = float(np.clip(_INK / max(len(chosen), 1), 1, 30))
     ax.scatter(*places[chosen[~is_known]].T, s=size, linewidths=0, c=_GREY)
     known = chosen[is_known]
     shown = ax.scatter(*places[known].T, s=size, linewidths=0, c=values[known], **scale)
