@@ -193,6 +193,25 @@ def test_programs_read_it(report):
     assert unknown["eigenvalues"]["gap"] is None
 
 
+def test_points_keep_their_numbers_in_any_order(monkeypatch):
+    points = spherical_cap(700, angle=60, sampling="random").points
+    points = points[np.linalg.norm(points - [0.5, 0, 0.87], axis=1) > 0.25]
+    plain = fitted(points).diagnose()
+    monkeypatch.setattr("ptunfold.geometry.stages.MOST_UNORDERED", 0)
+    ordered = fitted(points)
+    assert ordered._fitted.geometry.order is not None
+    report = ordered.diagnose()
+    np.testing.assert_array_equal(report.is_rim, plain.is_rim)
+    np.testing.assert_allclose(report.curvature.values, plain.curvature.values, rtol=1e-6)
+    np.testing.assert_allclose(report.curvature.areas, plain.curvature.areas, rtol=1e-6)
+    np.testing.assert_allclose(report.stretch.distortion, plain.stretch.distortion, rtol=1e-6)
+    np.testing.assert_allclose(report.stretch.factors, plain.stretch.factors, rtol=1e-6)
+    np.testing.assert_array_equal(report.stretch.worst[:10], plain.stretch.worst[:10])
+    assert sorted(report.voids[0].rim) == sorted(plain.voids[0].rim)
+    assert report.quality.stress == pytest.approx(plain.quality.stress, rel=1e-6)
+    np.testing.assert_allclose(report.spectrum, plain.spectrum, rtol=1e-6, atol=1e-9)
+
+
 def test_it_can_be_kept(report):
     assert str(pickle.loads(pickle.dumps(report))) == str(report)
 
