@@ -120,6 +120,12 @@ def test_worst_places_are_the_worst_and_apart(cap):
     places = cap.embedding_[list(report.worst)]
     lengths = np.linalg.norm(places[[0, 1, 2]] - places[[1, 2, 0]], axis=1)
     assert lengths.min() > 0.1 * np.ptp(cap.embedding_, axis=0).max()
+    # Of the worst, those next to each other count once.
+    by_place = np.argsort(cap.embedding_[:, 0])
+    one_side = replace(report.stretch, worst=by_place, distortion=np.full(len(by_place), 2.0))
+    first, second, _ = replace(report, stretch=one_side).worst
+    assert first == by_place[0]
+    assert np.linalg.norm(cap.embedding_[first] - cap.embedding_[second]) > 0.3
     flat = replace(report.stretch, distortion=np.ones(len(cap.embedding_)))
     assert replace(report, stretch=flat).worst == ()
 
@@ -149,6 +155,32 @@ def test_advice_follows_what_is_wrong(report):
         "distances are mostly along the graph: raise n_components or intrinsic_dim"
     )
     assert "there are 20 points only" in advice(flat[:20])[0]
+
+
+def test_further_coordinates_are_asked_for_where_they_count():
+    rng = np.random.default_rng(0)
+    flat = fitted(np.column_stack((rng.random((300, 2)), np.zeros(300)))).diagnose()
+    (said,) = replace(flat, spectrum=np.array([0.5, 0.3, 0.15, 0.05])).advice
+    assert (
+        said == "a further coordinate would add 50% of what the last one does: raise n_components"
+    )
+    assert replace(flat, spectrum=np.array([0.6, 0.35, 0.05])).advice == ()
+    assert replace(flat, spectrum=np.array([0.96, 0.02, 0.02])).advice == ()
+
+
+def test_a_loop_is_no_hole_to_fill():
+    """A Möbius band that is left closed lies around a hole of the picture alone."""
+    u, v = np.meshgrid(np.linspace(0, 2 * np.pi, 60, endpoint=False), (-0.3, 0, 0.31))
+    radius = 2 + v * np.cos(u / 2)
+    band = np.stack((radius * np.cos(u), radius * np.sin(u), v * np.sin(u / 2)), axis=-1)
+    report = fitted(band.reshape(-1, 3), seams="leave").diagnose()
+    assert report.voids
+    assert report.lines["holes"].endswith("what the data close around may count as one")
+    assert report.lines["shape"].endswith("(a Möbius band); one-sided")
+    assert report.advice == (
+        "the data close upon themselves: topology_ has the periods",
+        "left becomes right along orientation_.loop",
+    )
 
 
 def test_advice_on_pieces():
