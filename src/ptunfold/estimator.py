@@ -547,7 +547,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ...     charts = model.atlas(n_charts).charts
         ...     print(n_charts, f"{max(chart.distortion for chart in charts):.0%}")
         1 27%
-        2 8%
+        2 9%
         6 3%
         """
         check_is_fitted(self)
