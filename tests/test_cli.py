@@ -333,6 +333,44 @@ def test_a_page_of_a_saved_model(frame, tmp_path):
     assert "is there already" in again.stderr
 
 
+def test_the_report_on_a_saved_model(frame, tmp_path):
+    source, model, page = tmp_path / "a.csv", tmp_path / "a.safetensors", tmp_path / "a.html"
+    write(frame, source)
+    assert not run(
+        "embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z", "--save", model
+    ).exit_code
+    report = PTU.load(model).diagnose()
+    done = run("diagnose", model)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"{report}\n"
+    assert json.loads(run("diagnose", model, "--json").stdout) == report.as_dict()
+
+    done = run("diagnose", model, "-o", page)
+    assert done.exit_code == 0, done.stderr
+    assert done.stdout == f"{report}\nopen it in a browser: {page}\n"
+    written = page.read_text(encoding="utf-8")
+    assert "<title>a</title>" in written
+    assert "data:image/png" in written
+    again = run("diagnose", model, "-o", page)
+    assert again.exit_code == 1
+    assert "is there already; choose another name, or --force" in again.stderr
+    assert not again.stdout
+    assert page.read_text(encoding="utf-8") == written
+    page.write_text("old")
+    done = run("diagnose", model, "-o", page, "--json", "--force")
+    assert json.loads(done.stdout) == report.as_dict()
+    assert page.read_text(encoding="utf-8") == written
+
+    wrong = run("diagnose", model, "-o", tmp_path / "a.pdf")
+    assert wrong.exit_code == 1
+    assert "call it" in wrong.stderr
+    assert "there is no folder" in run("diagnose", model, "-o", tmp_path / "no" / "a.html").stderr
+    wrong = run("diagnose", source, "-o", tmp_path / "b.html")
+    assert wrong.exit_code == 1
+    assert len(wrong.stderr.splitlines()) == 1
+    assert not (tmp_path / "b.html").exists()
+
+
 def test_pages_of_images_and_cells(frame, tmp_path):
     folder = tmp_path / "letters"
     folder.mkdir()

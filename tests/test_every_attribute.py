@@ -1,6 +1,8 @@
 """After every fit every public name gives an answer, or a sentence of the package's own."""
 
 import inspect
+import json
+import re
 import tempfile
 import warnings
 from pathlib import Path
@@ -105,6 +107,7 @@ def calls(points, folder):
         "rim": lambda model: model.rim(),
         "stretch": lambda model: said(model.stretch()),
         "voids": lambda model: [said(void) for void in model.voids()],
+        "diagnose": lambda model: said(model.diagnose()),
         "images": lambda model: [model.images(), model.images([0, last])],
         "atlas": lambda model: [model.atlas(), model.atlas(1)],
         "explore": lambda model: model.explore(columns={"number": np.arange(len(points))}),
@@ -116,6 +119,22 @@ def calls(points, folder):
         "get_metadata_routing": lambda model: model.get_metadata_routing(),
         "get_feature_names_out": lambda model: model.get_feature_names_out(),
     }
+
+
+def check_report(model, folder):
+    """A report is made of any fit, says what it does not know, and is the same of a file."""
+    report = model.diagnose()
+    text = str(report)
+    assert len(text.splitlines()) == 11
+    assert not re.search(r"\b(nan|inf|None)\b", text), text
+    json.dumps(report.as_dict(), allow_nan=False)
+    page = report._repr_html_()
+    assert "data:image/png" in page
+    assert not re.search(r">[^<>]*\b(nan|inf|None)\b", page)
+    report.save(Path(folder) / "report.html")
+    file = Path(folder) / "again.safetensors"
+    model.save(file)
+    assert str(PTU.load(file).diagnose()) == text
 
 
 def said(answer):
@@ -191,3 +210,4 @@ def test_every_public_name_answers(kind):
                 touch(value)
             assert repr(model)
             assert model._repr_html_()
+            check_report(model, folder)

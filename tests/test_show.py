@@ -1,5 +1,7 @@
 """Figures: something is drawn, where it belongs."""
 
+import warnings
+
 import matplotlib as mpl
 
 mpl.use("Agg")
@@ -12,7 +14,14 @@ import pytest
 from matplotlib.colors import to_hex
 
 from ptunfold import PTU, show
-from ptunfold.datasets import letter_a, light_stage, s_with_hole, spherical_cap, swiss_roll
+from ptunfold.datasets import (
+    flat_torus,
+    letter_a,
+    light_stage,
+    s_with_hole,
+    spherical_cap,
+    swiss_roll,
+)
 from ptunfold.explorer.palette import GAP, KINDS
 
 
@@ -201,3 +210,28 @@ def test_no_image_lies_over_another(make):
             apart_x = one[0] >= other[1] or other[0] >= one[1]
             apart_y = one[2] >= other[3] or other[2] >= one[3]
             assert apart_x or apart_y
+
+
+def test_tile():
+    with warnings.catch_warnings(action="ignore"):  # which says that it is cut
+        torus = PTU().fit(flat_torus(600).points)
+    ax = show.tile(torus, np.arange(600))
+    copies, own, rings = ax.collections[:8], ax.collections[8], ax.collections[9:]
+    for copy, image in zip(copies, torus.images(), strict=True):
+        np.testing.assert_array_equal(copy.get_offsets(), image)
+    np.testing.assert_array_equal(own.get_offsets(), torus.embedding_)
+    np.testing.assert_array_equal(own.get_array(), np.arange(600))
+    assert len(rings) == len(torus.topology_.seams) == 2
+    for ring, seam, color in zip(rings, torus.topology_.seams, KINDS, strict=False):
+        border = torus.embedding_[np.unique(seam.edges)]
+        np.testing.assert_array_equal(ring.get_offsets(), border)
+        assert to_hex(ring.get_edgecolors()[0]) == to_hex(color)
+    _, given = plt.subplots()
+    assert show.tile(torus, ax=given) is given
+
+
+def test_tile_of_what_was_not_cut(model):
+    with pytest.raises(ValueError, match="nothing was cut open: the data are a sheet with 1 hole"):
+        show.tile(model)
+    with pytest.raises(ValueError, match="4 coordinates cannot be drawn"):
+        show.tile(PTU(4, intrinsic_dim=2).fit(s_with_hole(200).points))

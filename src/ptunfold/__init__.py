@@ -5,12 +5,16 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from ptunfold.diagnostics.curvature import Curvature
+    from ptunfold.diagnostics.stretch import Stretch
+    from ptunfold.diagnostics.voids import Void
     from ptunfold.embedding.classical import classical_mds
     from ptunfold.embedding.landmark_scaling import landmark_mds
     from ptunfold.embedding.quality import Quality, quality
     from ptunfold.embedding.stress import stress_mds
     from ptunfold.engines import Disk
     from ptunfold.estimator import PTU
+    from ptunfold.explorer.page import Page
     from ptunfold.geodesic import geodesic_distances
     from ptunfold.geodesics.distances import graph_distances, transport_distances
     from ptunfold.geodesics.paths import unfold_path
@@ -22,7 +26,10 @@ if TYPE_CHECKING:
     from ptunfold.geometry.orientation import orient
     from ptunfold.geometry.shortcuts import find_shortcuts
     from ptunfold.geometry.widening import widen_graph
+    from ptunfold.report.record import Report
     from ptunfold.types import (
+        Atlas,
+        Chart,
         Connection,
         Dimension,
         Embedding,
@@ -31,6 +38,9 @@ if TYPE_CHECKING:
         Graph,
         Orientation,
         Path,
+        Seam,
+        Topology,
+        Transition,
         Transport,
     )
 
@@ -38,7 +48,10 @@ __version__ = "0.1.0"
 
 __all__ = [
     "PTU",
+    "Atlas",
+    "Chart",
     "Connection",
+    "Curvature",
     "Dimension",
     "Disk",
     "Embedding",
@@ -46,9 +59,16 @@ __all__ = [
     "Frames",
     "Graph",
     "Orientation",
+    "Page",
     "Path",
     "Quality",
+    "Report",
+    "Seam",
+    "Stretch",
+    "Topology",
+    "Transition",
     "Transport",
+    "Void",
     "build_graph",
     "classical_mds",
     "connect",
@@ -70,6 +90,9 @@ __all__ = [
 
 # Loaded when they are asked for: they take seconds, and the command has to listen before.
 _PLACES = {
+    "diagnostics.curvature": ("Curvature",),
+    "diagnostics.stretch": ("Stretch",),
+    "diagnostics.voids": ("Void",),
     "geodesic": ("geodesic_distances",),
     "embedding.classical": ("classical_mds",),
     "embedding.landmark_scaling": ("landmark_mds",),
@@ -77,6 +100,7 @@ _PLACES = {
     "embedding.stress": ("stress_mds",),
     "engines": ("Disk",),
     "estimator": ("PTU",),
+    "explorer.page": ("Page",),
     "geodesics.distances": ("graph_distances", "transport_distances"),
     "geodesics.paths": ("unfold_path",),
     "geometry.coherence": ("with_coherence",),
@@ -87,6 +111,7 @@ _PLACES = {
     "geometry.orientation": ("orient",),
     "geometry.shortcuts": ("find_shortcuts",),
     "geometry.widening": ("widen_graph",),
+    "report.record": ("Report",),
 }
 _MODULE_OF = dict.fromkeys(__all__, "types") | {
     name: module for module, names in _PLACES.items() for name in names

@@ -24,6 +24,7 @@ from ptunfold.maps import Maps
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
+from ptunfold.report import Report, diagnose
 from ptunfold.threads import Run
 from ptunfold.types import (
     Atlas,
@@ -549,7 +550,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ...     charts = model.atlas(n_charts).charts
         ...     print(n_charts, f"{max(chart.distortion for chart in charts):.0%}")
         1 27%
-        2 8%
+        2 9%
         6 3%
         """
         check_is_fitted(self)
@@ -735,6 +736,32 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_is_fitted(self)
         geometry, given = self._fitted.as_given, self._fitted.given
         return find_voids(geometry, self.embedding_, points=given)
+
+    @with_advice("the report", "fit a part of the points")
+    def diagnose(self) -> Report:
+        """Put all that can be said about the fit on a few lines: ``print`` it.
+
+        What was found, how sure that is, and what to change. Of many points, distances are judged
+        from a sample of them.
+
+        Returns
+        -------
+        report : Report
+            With ``as_dict()`` for programs and ``save("report.html")`` for a page with pictures; in
+            a notebook it shows itself.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> report = PTU().fit(s_with_hole(2000).points).diagnose()
+        >>> print(report.lines["shape"])
+        a sheet with 1 hole; two-sided
+        >>> print(report.lines["advice"])
+        new points at voids()[0].samples would tell whether the hole is real
+        """
+        check_is_fitted(self)
+        return diagnose(self._fitted, self._input_names, self.n_jobs)
 
     @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(

@@ -130,3 +130,10 @@ def test_a_picture_that_is_a_point_has_scores():
     assert found.stress == 1
     assert np.isnan(found.residual_variance)
     assert np.isnan(found.spearman)
+
+
+def test_distances_of_single_precision():
+    rows = cdist(POINTS, POINTS)
+    double = quality(None, PICTURE, distances=rows)
+    single = quality(None, PICTURE, distances=rows.astype(np.float32))
+    assert single.stress == pytest.approx(double.stress, rel=1e-5)

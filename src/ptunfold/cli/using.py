@@ -98,6 +98,30 @@ def explore(
 
 
 @command
+def diagnose(
+    model: options.Model,
+    output: Annotated[
+        Path | None,
+        Option("--output", "-o", help="Write the report with pictures to this page (html)."),
+    ] = None,
+    as_json: options.AsJson = False,
+    force: options.Force = False,
+) -> None:
+    """Tell what a model has found, how far to trust it, and what to change."""
+    if output is not None:
+        options.check_page(output)
+    PTU = estimator()
+    with Outputs(output, force=force) as outputs:
+        report = PTU.load(model).diagnose()
+        if output is not None:
+            with outputs.writing(output) as part:
+                report.save(part, title=model.stem)
+        tell(json.dumps(report.as_dict(), allow_nan=False) if as_json else str(report))
+    if output is not None and not as_json:
+        tell(f"open it in a browser: {output}")
+
+
+@command
 def info(model: options.Model, as_json: options.AsJson = False) -> None:
     """Tell what is in a model file."""
     PTU = estimator()

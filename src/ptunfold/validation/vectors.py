@@ -51,7 +51,8 @@ def check_rows(distances: Any, n_sources: int, n_points: int) -> FloatArray:
     found: FloatArray = _as_numbers(distances, "distances", ((n_sources, n_points),), what)
     if (found < 0).any():
         raise ValueError("distances has negative entries; pass distances, not similarities")
-    if (found[np.isfinite(found)] > _LARGEST).any():
+    # Compared in 64 bits: the bound does not fit into 32.
+    if (found[np.isfinite(found)] > np.float64(_LARGEST)).any():
         raise ValueError(f"distances has values beyond {_LARGEST:.0e}; pass them in a larger unit")
     return found
 

@@ -1,0 +1,142 @@
+"""All diagnostics of a fit, each made once."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from ptunfold.diagnostics.curvature import curvature
+from ptunfold.diagnostics.rim import rim_points
+from ptunfold.diagnostics.stretch import stretch
+from ptunfold.diagnostics.voids import find_voids
+from ptunfold.embedding.quality import Quality, quality
+from ptunfold.fitted import Fitted
+from ptunfold.geodesic import distances_of
+from ptunfold.geometry.graph import without_bridges
+from ptunfold.report.record import Report
+from ptunfold.threads import single_threaded_blas
+from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
+
+# Distances are measured from so many points, fewer of many: in a small part of the time of a fit.
+_DISTANCES, _LEAST_SOURCES, _MOST_SOURCES = 1_000_000, 20, 500
+_N_NEIGHBORS = 10
+_N_PAIRS = 20_000
+_N_VALUES = 8  # eigenvalues beyond those that are shown
+_LONGEST_NAME = 40
+
+
+def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Report:
+    """Put together all that can be said about a fit, as :meth:`ptunfold.PTU.diagnose` does."""
+    geometry, embedding = fitted.as_given, fitted.embedding
+    is_there = (geometry.labels >= 0) & np.isfinite(embedding).all(axis=1)
+    sources = _sources(is_there)
+    rows = distances_of(fitted.geometry, sources, embedding.dtype, n_jobs=n_jobs)
+    bridges = geometry.graph.bridges
+    n_bridges = 0 if bridges is None else len(bridges)
+    pieces = without_bridges(geometry.graph).component_labels[is_there]
+    return Report(
+        embedding=embedding,
+        names=tuple(_plain(name) for name in names),
+        texture=geometry.texture,
+        pieces=tuple(sorted(np.unique(pieces, return_counts=True)[1].tolist(), reverse=True)),
+        n_bridges=n_bridges,
+        n_left_out=int(np.count_nonzero(~is_there)),
+        is_cut=fitted.is_tile,
+        transport=geometry.transport,
+        topology=fitted.topology,
+        orientation=fitted.orientation,
+        quality=_quality(embedding, rows, sources, n_jobs),
+        spectrum=_spectrum(fitted, sources, rows, n_jobs),
+        **_shape(fitted, n_jobs),
+    )
+
+
+def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
+    """Measure the sheet in the order of the fit, where neighbours are next to each other."""
+    geometry, place = fitted.geometry, fitted.geometry.place
+    order = geometry.to_input(np.arange(len(place)))
+    embedding = fitted.embedding[order]
+    bent = curvature(geometry.connection, n_jobs=n_jobs)
+    stretched = stretch(geometry.chart, embedding)
+    given = None if fitted.given is None else fitted.given[order]
+    voids = find_voids(geometry, embedding, points=given)
+    return {
+        "voids": tuple(replace(void, rim=order[void.rim]) for void in voids),
+        "curvature": replace(
+            bent, values=bent.values[place], std=bent.std[place], areas=bent.areas[place]
+        ),
+        "stretch": replace(
+            stretched,
+            factors=stretched.factors[place],
+            directions=stretched.directions[place],
+            distortion=stretched.distortion[place],
+            area=stretched.area[place],
+            worst=order[stretched.worst],
+        ),
+        "is_rim": rim_points(geometry.connection, n_jobs=n_jobs)[place],
+    }
+
+
+def _sources(is_there: BoolArray) -> IntArray:
+    """Choose points to look from, at random, so that they stand for all."""
+    among = np.flatnonzero(is_there)
+    wanted = int(np.clip(_DISTANCES // max(len(is_there), 1), _LEAST_SOURCES, _MOST_SOURCES))
+    if wanted >= len(among):
+        return among
+    return np.sort(np.random.RandomState(0).choice(among, wanted, replace=False))
+
+
+def _quality(
+    embedding: FloatArray, rows: FloatArray, sources: IntArray, n_jobs: int | None
+) -> Quality | None:
+    """Judge the picture by distances along the data; None for fewer than three points."""
+    n_points = int(np.isfinite(embedding).all(axis=1).sum())
+    n_neighbors = min(_N_NEIGHBORS, (n_points - 1) // 2)
+    if n_neighbors < 1 or not len(sources):
+        return None
+    return quality(
+        None,
+        embedding,
+        distances=rows,
+        sources=sources,
+        n_neighbors=n_neighbors,
+        n_pairs=_N_PAIRS,
+        n_jobs=n_jobs,
+    )
+
+
+def _spectrum(
+    fitted: Fitted, sources: IntArray, rows: FloatArray, n_jobs: int | None
+) -> FloatArray:
+    """Return what coordinates contribute, shown or not: shares of all, of the largest piece."""
+    geometry = fitted.as_given
+    if fitted.is_tile:  # what is shown has no ways across the seams
+        rows = _within_the_tile(fitted.geometry, sources, fitted.embedding, n_jobs)
+    inside = np.flatnonzero(geometry.labels[sources] == 0)
+    among = rows[np.ix_(inside, sources[inside])].astype(np.float64)
+    if len(inside) < 2 or not np.isfinite(among).all():
+        return np.empty(0)
+    centred = -0.5 * np.square(0.5 * (among + among.T))
+    centred -= centred.mean(axis=0)
+    centred -= centred.mean(axis=1, keepdims=True)
+    with single_threaded_blas():
+        values = np.linalg.eigvalsh(centred)[::-1]
+    total = np.abs(values).sum()
+    if not total > 0:
+        return np.empty(0)
+    return np.asarray(values[: fitted.embedding.shape[1] + _N_VALUES] / total)
+
+
+def _within_the_tile(
+    geometry: Geometry, sources: IntArray, embedding: FloatArray, n_jobs: int | None
+) -> FloatArray:
+    cut = replace(geometry, connection=geometry.chart)
+    return distances_of(cut, sources, embedding.dtype, n_jobs=n_jobs)
+
+
+def _plain(name: str) -> str:
+    """Leave out of a name what a terminal would obey, or could not print."""
+    letters = (letter if letter.isprintable() else " " for letter in str(name)[:_LONGEST_NAME])
+    return " ".join("".join(letters).split())
