@@ -22,7 +22,7 @@ from ptunfold.report.pictures import figure
 from ptunfold.report.words import number, percent, plural, with_error
 
 SUBJECTS = (
-    *("data", "transport", "shape", "holes", "curvature", "distortion", "rim", "distances"),
+    *("data", "transport", "sure", "shape", "holes", "curvature", "distortion", "rim", "distances"),
     *("neighbours", "eigenvalues", "advice"),
 )
 
@@ -53,8 +53,8 @@ def test_ten_lines_or_so(report):
     assert lines[0].endswith(
         "1,500 points of 3 features in 2 dimensions, texture smooth, in one piece"
     )
-    assert "a sheet with 1 hole; two-sided" in lines[2]
-    assert re.search(r"1, the largest of radius 1\.0\d around x0 = ", lines[3])
+    assert "a sheet with 1 hole; two-sided" in lines[3]
+    assert re.search(r"1, the largest of radius 1\.0\d around x0 = ", lines[4])
     assert lines[-1].endswith(
         "new points at voids()[0].samples would tell whether the hole is real"
     )

@@ -14,9 +14,10 @@ from ptunfold.diagnostics.voids import find_voids
 from ptunfold.embedding.quality import Quality, quality
 from ptunfold.fitted import Fitted
 from ptunfold.geodesic import distances_of
+from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.report.record import Report
-from ptunfold.threads import single_threaded_blas
+from ptunfold.threads import Run, single_threaded_blas
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
 
 # Distances are measured from so many points, fewer of many: in a small part of the time of a fit.
@@ -49,8 +50,19 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
         orientation=fitted.orientation,
         quality=_quality(embedding, rows, sources, n_jobs),
         spectrum=_spectrum(fitted, sources, rows, n_jobs),
+        bars=_bars(fitted.geometry, sources, n_jobs),
         **_shape(fitted, n_jobs),
     )
+
+
+def _bars(geometry: Geometry, sources: IntArray, n_jobs: int | None) -> FloatArray:
+    """Tell how sure distances from some points are, as shares of them: the median, and most."""
+    some = geometry.place[sources[:: -(-len(sources) // _LEAST_SOURCES) or 1]]
+    rows, std = rows_with_std(geometry, some, Run(n_jobs))
+    is_apart = np.isfinite(rows) & (rows > 0)
+    if not is_apart.any():
+        return np.full(2, np.nan)
+    return np.quantile(std[is_apart] / rows[is_apart], (0.5, 0.95))
 
 
 def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:

@@ -75,6 +75,8 @@ class Report:
     spectrum : (n_values,) float64
         What coordinates contribute, shown or not: eigenvalues of the centred matrix of squared
         distances among some points, as shares of the sizes of all.
+    bars : (2,) float64
+        The error bar of a distance as its share, at the median pair of points and at 95 % of them.
     """
 
     embedding: FloatArray
@@ -93,6 +95,7 @@ class Report:
     is_rim: BoolArray
     quality: Quality | None
     spectrum: FloatArray
+    bars: FloatArray
 
     @property
     def gap(self) -> float:
@@ -130,6 +133,8 @@ class Report:
         return {
             "data": self._data(),
             "transport": f"{self.transport} (coherence {self.transport.coherence:.2f})",
+            "sure": f"distances to ± {percent(self.bars[0])} at the median pair, "
+            f"to ± {percent(self.bars[1])} at 95% of them",
             "shape": self._shape(),
             "holes": self._holes(),
             "curvature": self._curvature(),
@@ -172,6 +177,7 @@ class Report:
                 "explained": _plain(self.transport.explained),
                 "said": str(self.transport),
             },
+            "bars": {"median": _plain(self.bars[0]), "most": _plain(self.bars[1])},
             "topology": {
                 "name": self.topology.name,
                 "said": str(self.topology),
