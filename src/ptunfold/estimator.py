@@ -363,17 +363,22 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self.fit(X, y, graph=graph).embedding_
 
     @overload
-    def transform(self, X: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
+    def transform(
+        self, X: Any, *, return_info: Literal[False] = False, return_std: Literal[False] = False
+    ) -> FloatArray: ...
 
     @overload
     def transform(
-        self, X: Any, *, return_info: Literal[True]
+        self, X: Any, *, return_info: Literal[True], return_std: Literal[False] = False
     ) -> tuple[FloatArray, Extrapolation]: ...
 
-    @with_advice("the placement of points", _A_PART)
+    @overload
     def transform(
-        self, X: Any, *, return_info: bool = False
-    ) -> FloatArray | tuple[FloatArray, Extrapolation]:
+        self, X: Any, *, return_info: bool = False, return_std: Literal[True]
+    ) -> tuple[Any, ...]: ...
+
+    @with_advice("the placement of points", _A_PART)
+    def transform(self, X: Any, *, return_info: bool = False, return_std: bool = False) -> Any:
         """Place new points in the embedding.
 
         Each point is placed by the fitted points around it, through their tangent frames, and by
@@ -388,6 +393,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return_info : bool, default=False
             Tell which points lie far outside the fitted data, where coordinates are an
             extrapolation; by default a warning tells how many.
+        return_std : bool, default=False
+            Tell how sure the places are, as ``embedding_std_`` does for fitted points. Not for
+            collections of Dask.
 
         Returns
         -------
@@ -396,14 +404,26 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         info : Extrapolation
             Distances from the nearest fitted point, and which points are outside; only with
             ``return_info``.
+        std : (n_new, n_components, n_components) float64
+            An ellipse for each point, that of the fitted point next to it in the embedding; NaN
+            for points that are far outside. Only with ``return_std``.
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
+        check_flag("return_std", return_std)
         if is_lazy(X):
+            if return_std:
+                raise TypeError(
+                    "return_std=True is not for collections of Dask; pass parts of them as arrays"
+                )
             return transform_lazily(self, X, "transform", return_info=return_info)
         new = check_new_points(X, self, self._fitted.points[0])
         found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
-        return found if return_info else told_of_outside(*found, "points lie", "fitted data")
+        std = (self._fitted.std_at(*found),) if return_std else ()
+        if return_info:
+            return *found, *std
+        told = told_of_outside(*found, "points lie", "fitted data")
+        return (told, *std) if return_std else told
 
     @overload
     def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...

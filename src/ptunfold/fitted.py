@@ -8,6 +8,7 @@ from threading import Lock
 from typing import Any
 
 import numpy as np
+from scipy.spatial import cKDTree
 
 from ptunfold.caller import warn
 from ptunfold.embedding.ellipses import ellipses
@@ -75,6 +76,16 @@ class Fitted:
         places = embedding[geometry.to_input(np.arange(len(embedding)))]
         found = np.empty((len(embedding), embedding.shape[1], embedding.shape[1]))
         found[geometry.to_input(np.arange(len(embedding)))] = ellipses(places, anchors, std)
+        return found
+
+    def std_at(self, places: FloatArray, info: Extrapolation) -> FloatArray:
+        """Return the ellipses of new places (m, c), those of the fitted points next to them."""
+        known = np.flatnonzero(np.isfinite(self.embedding_std).all(axis=(1, 2)))
+        is_there = np.isfinite(places).all(axis=1) & ~info.is_outside
+        found = np.full((len(places), *self.embedding_std.shape[1:]), np.nan)
+        if len(known) and is_there.any():
+            _, nearest = cKDTree(self.embedding[known]).query(places[is_there])
+            found[is_there] = self.embedding_std[known[nearest]]
         return found
 
     @property

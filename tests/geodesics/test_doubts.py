@@ -164,3 +164,23 @@ def test_places_are_as_far_off_as_their_ellipses_say():
 def test_return_std_is_yes_or_no():
     with pytest.raises((TypeError, ValueError), match="return_std"):
         PTU().fit(petals(100).points).distances([0], return_std="yes")
+
+
+def test_new_points_have_ellipses_too():
+    _, points = noisy_roll(600, 0.01)
+    model = PTU().fit(points)
+    places, std = model.transform(points[:50], return_std=True)
+    np.testing.assert_allclose(places, model.embedding_[:50], atol=1e-8)
+    np.testing.assert_array_equal(std, model.embedding_std_[:50])
+    far = np.concatenate((points[:2] + 0.01, points[:1] + 1e3))
+    _, info, std = model.transform(far, return_info=True, return_std=True)
+    np.testing.assert_array_equal(np.isnan(std).any(axis=(1, 2)), info.is_outside)
+    assert info.is_outside.tolist() == [False, False, True]
+
+
+def test_dask_is_told_to_go_part_by_part():
+    dask = pytest.importorskip("dask.array")
+    _, points = noisy_roll(300, 0.01)
+    model = PTU().fit(points)
+    with pytest.raises(TypeError, match="parts"):
+        model.transform(dask.from_array(points), return_std=True)
