@@ -54,6 +54,7 @@ export class PathPanel {
       const gap = Math.abs(path.forward - path.backward) / (path.distance || 1);
       $("chord").textContent = chord === null ? "not stored" : length(chord);
       $("ptu").textContent = length(path.distance);
+      $("bar").textContent = path.std === null ? "unknown" : `± ${length(path.std)}`;
       $("graph").textContent = length(path.graph);
       $("ratio").textContent = path.distance > 0 ? (path.graph / path.distance).toFixed(4) : "–";
       $("gap").textContent = gap < 1e-4 ? "< 0.01 %" : `${(100 * gap).toPrecision(2)} %`;

@@ -2,10 +2,13 @@
 
 // The rotation of the way back is the transpose; steps differ, each is written in its own frame.
 export class Connection {
-  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature }, scale) {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature, tilts, bends }, scale, noise = 0) {
     this.dim = dim;
     this.coherence = coherence ?? null; // all is carried on without it
     this.curvature = curvature ?? null; // of each point; paths are unfolded flat without it
+    this.tilts = tilts ?? null; // what is uncertain at each edge; no error bars without it
+    this.bends = bends ?? null;
+    this.noise = noise;
     this.lengths = lengths;
     this.rotations = rotations;
     this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
@@ -118,6 +121,25 @@ export class Connection {
     return { places, forward: this.curvature === null ? forward : backward, backward };
   }
 
+  // The standard deviation of the distance, as kernels/spreading.py has it; null if nothing is known.
+  bar(ways, places, distance) {
+    if (this.tilts === null) return null;
+    const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
+    const end = places.at(-1);
+    const far = dot(end, end);
+    let along = 0, turned = 0, bent = 0;
+    ways.forEach((way, k) => {
+      const step = places[k + 1].map((x, i) => x - places[k][i]);
+      const middle = places[k].map((x, i) => x + 0.5 * step[i]);
+      const off = Math.max(dot(middle, middle) - (far > 0 ? dot(middle, end) ** 2 / far : 0), 0);
+      along += this.tilts[way >> 1] * dot(step, step);
+      turned += this.tilts[way >> 1] * off;
+      bent += this.bends[way >> 1] * Math.sqrt(dot(step, step)) * off;
+    });
+    const curved = this.curvature === null ? 0 : 0.025 * (Math.sqrt(far) - distance);
+    return ways.length ? Math.sqrt(2 * this.noise ** 2 + along + turned + (0.5 * bent) ** 2 + curved ** 2) : 0;
+  }
+
   // Everything there is to say about the path between two points.
   unfold(from, to) {
     const n = this.first.length - 1;
@@ -136,6 +158,7 @@ export class Connection {
       forward,
       backward,
       distance: 0.5 * (forward + backward),
+      std: this.bar(ways, places, 0.5 * (forward + backward)),
       coherence,
     };
   }

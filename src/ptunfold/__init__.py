@@ -5,7 +5,7 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from ptunfold.diagnostics.curvature import Curvature
+    from ptunfold.diagnostics.curvedness import Curvature
     from ptunfold.diagnostics.stretch import Stretch
     from ptunfold.diagnostics.voids import Void
     from ptunfold.embedding.classical import classical_mds
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from ptunfold.geometry.orientation import orient
     from ptunfold.geometry.shortcuts import find_shortcuts
     from ptunfold.geometry.widening import widen_graph
-    from ptunfold.report.record import Report
+    from ptunfold.report.findings import Report
     from ptunfold.types import (
         Atlas,
         Chart,
@@ -90,7 +90,7 @@ __all__ = [
 
 # Loaded when they are asked for: they take seconds, and the command has to listen before.
 _PLACES = {
-    "diagnostics.curvature": ("Curvature",),
+    "diagnostics.curvedness": ("Curvature",),
     "diagnostics.stretch": ("Stretch",),
     "diagnostics.voids": ("Void",),
     "geodesic": ("geodesic_distances",),
@@ -111,7 +111,7 @@ _PLACES = {
     "geometry.orientation": ("orient",),
     "geometry.shortcuts": ("find_shortcuts",),
     "geometry.widening": ("widen_graph",),
-    "report.record": ("Report",),
+    "report.findings": ("Report",),
 }
 _MODULE_OF = dict.fromkeys(__all__, "types") | {
     name: module for module, names in _PLACES.items() for name in names

@@ -8,7 +8,7 @@ import numpy as np
 from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from ptunfold.diagnostics import point_scores
-from ptunfold.diagnostics.curvature import Curvature, curvature
+from ptunfold.diagnostics.curvedness import Curvature, curvature
 from ptunfold.diagnostics.rim import rim_points
 from ptunfold.diagnostics.stretch import Stretch, stretch
 from ptunfold.diagnostics.voids import Void, find_voids
@@ -846,6 +846,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             images=images,
             paths=paths,
             seams=self.topology_.seams if self._fitted.is_tile else (),
+            std=self.embedding_std_,
             n_jobs=self.n_jobs,
         )
         if path is not None:

@@ -18,7 +18,7 @@ from PIL import Image
 
 from ptunfold import PTU, Report, quality
 from ptunfold.datasets import flat_torus, s_with_hole, sphere, spherical_cap
-from ptunfold.report.pictures import figure
+from ptunfold.report.figures import figure
 from ptunfold.report.words import number, percent, plural, with_error
 
 SUBJECTS = (

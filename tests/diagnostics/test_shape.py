@@ -20,7 +20,7 @@ from ptunfold.datasets import (
     spherical_cap,
     swiss_roll,
 )
-from ptunfold.diagnostics.curvature import curvature
+from ptunfold.diagnostics.curvedness import curvature
 from ptunfold.diagnostics.rim import rim_points
 from ptunfold.diagnostics.stretch import stretch
 from ptunfold.diagnostics.voids import find_voids

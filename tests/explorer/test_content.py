@@ -65,6 +65,8 @@ def test_colours_and_theme(opened, page, screenshots):
         "local distortion",
         "disagreement",
         "coherence",
+        "curvature",
+        "error bar",
     ]
     tab.select_option("#colour", "side")
     assert "upper, or 'top'" in tab.locator("#legend").inner_text()

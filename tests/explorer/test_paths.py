@@ -29,6 +29,8 @@ def test_two_clicks_show_the_path_and_its_lengths(opened, page, sheet, screensho
         "ratio": path.graph_length / path.distance,
     }
     assert shown == pytest.approx(wanted, rel=1e-4)
+    bar = tab.locator("#bar").inner_text()
+    assert float(bar.removeprefix("± ")) == pytest.approx(path.std, rel=2e-2)
     assert tab.evaluate("ptunfold.explorer.path.nodes") == path.nodes.tolist()
     # The path is drawn in both views, over the points.
     for view in ("left", "right"):
@@ -103,6 +105,7 @@ def test_any_pair_agrees_with_python(opened, sheet):
             assert mine["graph"] == pytest.approx(path.graph_length, rel=1e-5, abs=1e-12)
             assert mine["forward"] == pytest.approx(path.forward, rel=1e-4, abs=1e-9)
             assert mine["backward"] == pytest.approx(path.backward, rel=1e-4, abs=1e-9)
+            assert mine["std"] == pytest.approx(path.std, rel=2e-2, abs=1e-6)
             off.append(mine["nodes"] != path.nodes.tolist())
         assert np.mean(off) == 0
 

@@ -18,7 +18,7 @@ from scipy.interpolate import RBFInterpolator
 from scipy.sparse import csgraph
 from scipy.spatial import Delaunay, QhullError, cKDTree
 
-from ptunfold.diagnostics.curvature import areas_of
+from ptunfold.diagnostics.curvedness import areas_of
 from ptunfold.diagnostics.rim import edges_along
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.seams import unroll

@@ -9,9 +9,11 @@ from typing import Any
 import numpy as np
 
 from ptunfold.diagnostics import point_scores
+from ptunfold.diagnostics.curvedness import curvature
 from ptunfold.explorer.columns import Column, as_columns
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.thumbnails import thumbnails
+from ptunfold.geodesics.doubts import doubts_of
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
 from ptunfold.validation import check_flag
 
@@ -31,11 +33,13 @@ def explorer_page(
     images: Any = None,
     paths: bool | None = None,
     seams: Sequence[Seam] = (),
+    std: FloatArray | None = None,
     n_jobs: int | None = None,
 ) -> Page:
     """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
-    Points at ``seams`` that were cut are marked, on both sides with the same number. The other
+    Points at ``seams`` that were cut are marked, on both sides with the same number; ``std``
+    (n_points, c, c) are ellipses that tell how sure places are. The other
     parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
@@ -50,6 +54,9 @@ def explorer_page(
     given = as_columns(columns, n_points)
     found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
     scores = [Column(name, values) for name, values in found.items()]
+    scores.append(Column("curvature", curvature(geometry.connection, n_jobs=n_jobs).values))
+    if std is not None:
+        scores.append(Column("error bar", np.sqrt(np.square(std).sum(axis=(1, 2)))))
     if len(landmarks):
         is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
         scores.append(Column("landmark", is_landmark, ["no", "yes"]))
@@ -91,6 +98,7 @@ def explorer_page(
         is_pixels=isinstance(images, tuple),
         span=geometry.points if geometry.points.shape[1] < points.shape[1] else None,
         connection=geometry.connection if has_paths else None,
+        doubts=doubts_of(geometry) if has_paths else None,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
 

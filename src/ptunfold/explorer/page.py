@@ -17,6 +17,7 @@ from sklearn.decomposition import PCA
 
 from ptunfold.explorer.columns import Column
 from ptunfold.io.outputs import whole_file
+from ptunfold.kernels.spreading import Doubts
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded
@@ -71,6 +72,7 @@ def make_page(
     is_pixels: bool = False,
     span: FloatArray | None = None,
     connection: Connection | None = None,
+    doubts: Doubts | None = None,
     no_paths: str = "",
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
@@ -124,12 +126,13 @@ def make_page(
         "image_shape": None if pictures is None else list(pictures.shape[1:]),
         "no_paths": no_paths,
         "dim": None if connection is None else connection.intrinsic_dim,
-        "step_scale": None if connection is None else _store_connection(box, connection),
+        "step_scale": None if connection is None else _store_connection(box, connection, doubts),
+        "noise": 0.0 if doubts is None else doubts.noise,
     }
     return Page(_fill(meta, box))
 
 
-def _store_connection(box: _Box, connection: Connection) -> float | None:
+def _store_connection(box: _Box, connection: Connection, doubts: Doubts | None) -> float | None:
     """Store each edge once: its ends, its length, its rotation and its steps from both ends.
 
     Returns what steps are to be multiplied with, beside the length of the edge; None if they are
@@ -145,6 +148,9 @@ def _store_connection(box: _Box, connection: Connection) -> float | None:
     box.store("lengths", lengths.astype(np.float32))
     if connection.coherence is not None:
         box.store("coherence", np.rint(65535 * connection.coherence[forth]).astype(np.uint16))
+    if doubts is not None:
+        box.store("tilts", doubts.tilts[forth].astype(np.float32))
+        box.store("bends", doubts.bends[forth].astype(np.float32))
     if connection.curvature is not None:
         box.store("curvature", connection.curvature.astype(np.float32))
     box.store("rotations", np.rint(32767 * connection.rotations[forth]).astype(np.int16))

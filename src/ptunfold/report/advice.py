@@ -9,7 +9,7 @@ import numpy as np
 from ptunfold.report.words import percent, plural
 
 if TYPE_CHECKING:
-    from ptunfold.report.record import Report
+    from ptunfold.report.findings import Report
 
 _FEW_POINTS = 50
 BELIEVED, NOT_BELIEVED = 0.9, 0.3  # as Transport says it

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics.curvature import curvature
+from ptunfold.diagnostics.curvedness import curvature
 from ptunfold.diagnostics.rim import rim_points
 from ptunfold.diagnostics.stretch import stretch
 from ptunfold.diagnostics.voids import find_voids
@@ -16,7 +16,7 @@ from ptunfold.fitted import Fitted
 from ptunfold.geodesic import distances_of
 from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.report.record import Report
+from ptunfold.report.findings import Report
 from ptunfold.threads import Run, single_threaded_blas
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
 

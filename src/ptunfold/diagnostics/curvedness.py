@@ -112,7 +112,7 @@ def curvature(connection: Connection, *, n_jobs: int | None = None) -> Curvature
     >>> import numpy as np
     >>> from ptunfold import build_graph, connect, estimate_frames
     >>> from ptunfold.datasets import sphere
-    >>> from ptunfold.diagnostics.curvature import curvature
+    >>> from ptunfold.diagnostics.curvedness import curvature
     >>> points = 2 * sphere(1000).points
     >>> graph = build_graph(points, 20)
     >>> frames = estimate_frames(points, graph, 20, tangent="quadratic")

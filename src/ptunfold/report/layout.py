@@ -7,10 +7,10 @@ import hashlib
 import html
 from typing import TYPE_CHECKING, Any
 
-from ptunfold.report.pictures import picture
+from ptunfold.report.figures import picture
 
 if TYPE_CHECKING:
-    from ptunfold.report.record import Report
+    from ptunfold.report.findings import Report
 
 _STYLE = (
     ".ptunfold-report{max-width:72em;font:14px/1.45 system-ui,sans-serif}"

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics.curvature import Curvature
+from ptunfold.diagnostics.curvedness import Curvature
 from ptunfold.diagnostics.stretch import Stretch
 from ptunfold.diagnostics.voids import Void
 from ptunfold.embedding.quality import Quality
 from ptunfold.io.outputs import whole_file
 from ptunfold.report import advice
-from ptunfold.report.page import fragment, whole_page
+from ptunfold.report.layout import fragment, whole_page
 from ptunfold.report.words import at_most, either_or, number, percent, plural, with_error
 from ptunfold.types import BoolArray, FloatArray, IntArray, Orientation, Topology, Transport
 

@@ -10,7 +10,7 @@ import numpy as np
 from ptunfold.types import FloatArray, IntArray
 
 if TYPE_CHECKING:
-    from ptunfold.report.record import Report
+    from ptunfold.report.findings import Report
 
 _MOST_DRAWN = 20_000  # points
 _INK = 15_000  # points are so large that they fill about as much whatever their number
