@@ -16,7 +16,7 @@ from ptunfold.embedding.atlas import make_atlas
 from ptunfold.engines import ENGINES, check_engine, engine_name, make_engine
 from ptunfold.explorer import Page, explorer_page
 from ptunfold.fitted import Fitted, summary, told_of_outside
-from ptunfold.geodesic import distances_of, path_of, stds_of
+from ptunfold.geodesic import distances_of, distances_with_std, path_of
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.io.models import SAVED, read_model, write_model
 from ptunfold.lazy import is_lazy, transform_lazily
@@ -643,10 +643,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         if sources is not None:
             sources = check_sources(sources, len(self.embedding_))
         what = (self._fitted.geometry, sources, self.embedding_.dtype)
-        distances = distances_of(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
-        if not return_std:
-            return distances
-        return distances, stds_of(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
+        measure = distances_with_std if return_std else distances_of
+        return measure(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
 
     @property
     def embedding_std_(self) -> FloatArray:

@@ -109,10 +109,8 @@ def geodesic_distances(
     run = Run(n_jobs, verbose)
     geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
     how: tuple[Any, ...] = (geometry, sources, points.dtype)
-    distances = distances_of(*how, n_jobs=n_jobs, verbose=verbose)
-    if not return_std:
-        return distances
-    return distances, stds_of(*how, n_jobs=n_jobs, verbose=verbose)
+    measure = distances_with_std if return_std else distances_of
+    return measure(*how, n_jobs=n_jobs, verbose=verbose)
 
 
 def distances_of(
@@ -139,21 +137,24 @@ def distances_of(
     return distances[geometry.place] if inner is None and geometry.order is not None else distances
 
 
-def stds_of(
+def distances_with_std(
     geometry: Geometry,
     sources: IntArray | None,
     dtype: DTypeLike,
     *,
     n_jobs: int | None = None,
     verbose: bool = False,
-) -> FloatArray:
-    """Tell the standard deviations of what `distances_of` estimates."""
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate what `distances_of` does, and the standard deviations."""
     n_points = len(geometry.labels)
     wanted = np.arange(n_points) if sources is None else sources
     check_room_for_rows(3 * len(wanted), n_points, np.dtype(np.float64).itemsize)
     inner = geometry.place[wanted]
-    _, std = rows_with_std(geometry, inner, Run(n_jobs, verbose))
-    return _as_given(std, geometry, inner).astype(dtype, copy=False)
+    found = rows_with_std(geometry, inner, Run(n_jobs, verbose))
+    rows, std = (_as_given(array, geometry, inner).astype(dtype, copy=False) for array in found)
+    if sources is None:  # where both ends are asked
+        rows = distances_of(geometry, None, dtype, n_jobs=n_jobs, verbose=verbose)
+    return rows, std
 
 
 def _as_given(rows: FloatArray, geometry: Geometry, inner: IntArray | None) -> FloatArray:

@@ -256,11 +256,11 @@ def test_hundreds_of_columns(opened, fitted):
     assert tab.locator("#colour option").count() == 200 + 3 + 2 + 5
     tab.focus("#colour")
     tab.keyboard.press("End")
-    assert "coherence" in tab.locator("#legend").inner_text()
+    assert "error bar" in tab.locator("#legend").inner_text()
     tab.keyboard.type("199")
     assert texts(tab, "#legend > div")[0].startswith("199")
     point_at(tab, 3)
-    assert "and 148 columns more" in tab.locator("#card").inner_text()
+    assert "and 150 columns more" in tab.locator("#card").inner_text()
     check_layout(tab)
 
 
