@@ -125,7 +125,7 @@ def check_report(model, folder):
     """A report is made of any fit, says what it does not know, and is the same of a file."""
     report = model.diagnose()
     text = str(report)
-    assert len(text.splitlines()) == 11
+    assert len(text.splitlines()) == 12
     assert not re.search(r"\b(nan|inf|None)\b", text), text
     json.dumps(report.as_dict(), allow_nan=False)
     page = report._repr_html_()

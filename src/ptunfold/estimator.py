@@ -569,7 +569,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> for n_charts in (1, 2, 6):
         ...     charts = model.atlas(n_charts).charts
         ...     print(n_charts, f"{max(chart.distortion for chart in charts):.0%}")
-        1 27%
+        1 28%
         2 9%
         6 3%
         """

@@ -72,6 +72,16 @@ def test_it_is_told_where_there_is_one(make, is_curved):
         assert (connection.curvature is not None) == is_curved
 
 
+@pytest.mark.parametrize("make", [swiss_roll, s_with_hole])
+def test_waves_that_noise_leaves_are_none(make):
+    for seed in range(3):
+        data = make(1000, seed=seed)
+        shift = np.random.default_rng(seed).normal(size=data.points.shape)
+        model = PTU().fit(data.points + 0.01 * np.ptp(data.points) * shift)
+        assert model.texture_ in ("noisy", "very noisy")
+        assert model.connection_.curvature is None
+
+
 def test_it_is_left_out_where_anything_was_asked_for_or_planes_do_not_agree():
     points = petals(600).points
     for options in ({"coherence": 1.0}, {"step": "chord"}, {"tangent": "pca"}):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 
 from ptunfold.geometry.curvature import medians_around
@@ -9,7 +11,8 @@ from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.spreading import Doubts, Moments, new_moments, row_with_std
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Geometry, IntArray
+from ptunfold.types import FloatArray, Geometry, IntArray, kernel_ready
+from ptunfold.validation import check_connection
 
 # Chosen so that bars of one standard deviation hold two thirds of the errors, in the mean over
 # sheets, spheres, hills and surfaces of three sizes with and without noise (benchmarks/bars.py).
@@ -22,8 +25,9 @@ _EDGES_TOGETHER = 1 << 18
 
 def doubts_of(geometry: Geometry) -> Doubts:
     """Tell what is uncertain about a geometry, for the rows of distances."""
-    frames, connection = geometry.frames, geometry.connection
-    graph, surface = connection.graph, geometry.surface
+    frames, connection = geometry.frames, check_connection(geometry.connection)
+    graph, surface = connection.graph, kernel_ready(geometry.surface, geometry.surface.dtype)
+    frames = replace(frames, vectors=kernel_ready(frames.vectors, np.float64))
     noise = _noise(geometry)
     widths = frames.singular_values[:, -1]
     errors = _BY_RESIDUAL * np.square(frames.residual) + _BY_NOISE * noise**2
@@ -60,7 +64,7 @@ def rows_with_std(
 
     Both are (n_sources, n_nodes), infinite where no path leads, in the order of the geometry.
     """
-    connection = geometry.connection
+    connection = check_connection(geometry.connection)
     n_points, dim = connection.graph.n_points, connection.intrinsic_dim
     arrays, doubts = connection_arrays(connection), doubts_of(geometry)
     rows, std = np.empty((2, len(sources), n_points))

@@ -16,11 +16,13 @@ _CLEAR = 1.5
 _COHERENT = 0.92
 
 
-def with_curvature(connection: Connection, frames: Frames) -> Connection:
+def with_curvature(connection: Connection, frames: Frames, *, is_noisy: bool = False) -> Connection:
     """Let paths be unfolded with the curvature of the sheet, if it has one that can be told.
 
     That around a point is the median of those that surfaces have which are fitted to its
-    neighbours. What is coherent but for its curvature is carried on whole.
+    neighbours. What is coherent but for its curvature is carried on whole. A surface that noise was
+    taken from waves a little, and neighbours agree about that: there the curvature has to be about
+    the same everywhere, as that of a sphere is, and its median is taken for all points.
     """
     kept = connection.coherence
     if frames.curvature is None or (kept is not None and kept.mean() < _COHERENT):
@@ -29,6 +31,11 @@ def with_curvature(connection: Connection, frames: Frames) -> Connection:
     scatter = float(np.median(np.abs(frames.curvature - around)))
     if float(np.median(np.abs(around))) <= _CLEAR * scatter:
         return connection
+    if is_noisy:
+        middle = np.median(around)
+        if abs(middle) < 1.4826 * np.median(np.abs(around - middle)):
+            return connection
+        around = np.full_like(around, middle)
     return replace(connection, curvature=around, coherence=None)
 
 

@@ -207,5 +207,6 @@ def connected(
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
         return connection
     connection = with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)
-    is_free = settings.coherence is None and settings.step == "arc"
-    return with_curvature(connection, frames) if is_free else connection
+    if settings.coherence is not None or settings.step != "arc":
+        return connection
+    return with_curvature(connection, frames, is_noisy=settings.denoise > 0)
