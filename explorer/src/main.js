@@ -298,6 +298,18 @@ class Explorer {
     return found;
   }
 
+  // How sure the place of a point is: the outline of one standard deviation, in pixels; null if unknown.
+  ellipse(id) {
+    const view = this.views.right, std = this.arrays.ellipses;
+    if (!std || !view.isFlat || !(std[3 * id] >= 0)) return null;
+    const [xx, xy, yy] = std.subarray(3 * id, 3 * id + 3);
+    const [x, y] = view.screen.subarray(3 * id, 3 * id + 2);
+    return Array.from({ length: 48 }, (_, k) => {
+      const [cos, sin] = [Math.cos((k * Math.PI) / 24), Math.sin((k * Math.PI) / 24)];
+      return [x + view.pixels * (xx * cos + xy * sin), y - view.pixels * (xy * cos + yy * sin)];
+    });
+  }
+
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
     if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen, this.chosen, this.nChosen);
@@ -327,6 +339,14 @@ class Explorer {
     }
     for (const id of this.ends) if (id >= 0) ring(id, this.pens.accent, 8);
     if (this.hovered >= 0) ring(this.hovered, this.pens.mark, 8);
+    const outline = this.hovered >= 0 && view === this.views?.right ? this.ellipse(this.hovered) : null;
+    if (outline) {
+      pen.beginPath();
+      for (const corner of outline) pen.lineTo(...corner);
+      pen.closePath();
+      Object.assign(pen, { strokeStyle: this.pens.accent, lineWidth: 1.5 });
+      pen.stroke();
+    }
   }
 
   saveTable() {

@@ -102,6 +102,7 @@ export class View {
       if (far > reach) reach = far;
     }
     const scale = 1 / (reach || 1);
+    this.scale = scale;
     for (let i = 0; i < positions.length; i++) positions[i] *= scale;
     this.extents = extents.map((extent) => extent * scale);
     return positions;
@@ -171,6 +172,9 @@ export class View {
     this.renderer.render(this.scene, this.camera);
     this.redecorate();
   }
+
+  // Pixels to a unit of the coordinates, in a view that is flat.
+  get pixels() { return (this.scale * this.height * this.camera.zoom) / (2 * this.camera.top); }
 
   // Only what lies over the points: rings, paths, outlines.
   redecorate() {

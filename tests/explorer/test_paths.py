@@ -220,3 +220,32 @@ def test_far_from_the_origin(opened):
         seen.append(tab.evaluate("Array.from(ptunfold.explorer.views.left.positions)"))
     assert chords[1] == pytest.approx(chords[0], rel=1e-4)
     np.testing.assert_allclose(seen[1], seen[0], atol=1e-5)
+
+
+def test_a_point_shows_how_sure_its_place_is(opened, screenshots):
+    data = s_with_hole(600)
+    noise = np.random.default_rng(0).normal(size=data.points.shape)
+    model = PTU().fit(data.points + 0.02 * np.ptp(data.points) * noise)
+    tab = opened(model.explore())
+    ones = np.column_stack((model.embedding_, np.ones(600)))
+    for zoom in (1.0, 2.5):
+        tab.evaluate(
+            """zoom => { const view = ptunfold.explorer.views.right;
+            view.camera.zoom = zoom; view.camera.updateProjectionMatrix(); view.draw(); }""",
+            zoom,
+        )
+        tab.wait_for_timeout(100)
+        ones_on = np.asarray(screen(tab, "right"))[:, :2]
+        to_screen, *_ = np.linalg.lstsq(ones, ones_on, rcond=None)
+        box = tab.locator("#right").bounding_box()
+        outline = np.array(tab.evaluate("ptunfold.explorer.ellipse(7)")) + [box["x"], box["y"]]
+        turn = np.arange(48) * np.pi / 24
+        circle = np.column_stack((np.cos(turn), np.sin(turn)))
+        around = model.embedding_[7] + circle @ model.embedding_std_[7]
+        wanted = np.column_stack((around, np.ones(48))) @ to_screen
+        np.testing.assert_allclose(outline, wanted, atol=0.5)
+    inside = alone(ones_on, 1, box)[0]
+    tab.mouse.move(*ones_on[inside])
+    tab.wait_for_timeout(100)
+    assert tab.evaluate("ptunfold.explorer.hovered") == inside
+    tab.screenshot(path=screenshots / "explorer-ellipse.png")

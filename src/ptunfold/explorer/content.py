@@ -99,6 +99,7 @@ def explorer_page(
         span=geometry.points if geometry.points.shape[1] < points.shape[1] else None,
         connection=geometry.connection if has_paths else None,
         doubts=doubts_of(geometry) if has_paths else None,
+        std=std if has_paths else None,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
 

@@ -73,6 +73,7 @@ def make_page(
     span: FloatArray | None = None,
     connection: Connection | None = None,
     doubts: Doubts | None = None,
+    std: FloatArray | None = None,
     no_paths: str = "",
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
@@ -80,7 +81,8 @@ def make_page(
     Of more than three features the first three principal components are shown. ``span`` has the
     points in coordinates of their span, which have the same distances; features that are pixels of
     ``pictures`` (n_points, height, width, channels) need no card; without a connection there are no
-    paths, and ``no_paths`` is said instead.
+    paths, and ``no_paths`` is said instead. ``doubts`` and ``std`` (n_points, c, c) tell how sure
+    paths and places are.
     """
     box = _Box()
     n_points, n_features = points.shape
@@ -113,6 +115,8 @@ def make_page(
         )
     if pictures is not None:
         box.store("images", pictures)
+    if std is not None and embedding.shape[1] == 2:
+        box.store("ellipses", std.reshape(-1, 4)[:, [0, 1, 3]].astype(np.float32))
     meta = {
         "title": title,
         "file_name": re.sub(r"[^\w.-]+", "-", title)[:_LONGEST_NAME].strip(".-") or "ptunfold",
