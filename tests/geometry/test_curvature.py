@@ -140,3 +140,8 @@ def test_both_kinds_of_doubt_are_refused():
     assert isinstance(connection, Connection)
     with pytest.raises(ValueError, match="coherence and curvature"):
         transport_distances(replace(connection, coherence=np.ones(connection.graph.n_edges)))
+
+
+def test_a_regular_cap_is_next_to_exact():
+    assert errors(spherical_cap(700, angle=40)) < 2e-6
+    assert errors(spherical_cap(700, angle=40), curvature=None) > 2e-5
