@@ -301,7 +301,15 @@ def test_a_page_to_explore(frame, tmp_path):
     assert (meta["title"], meta["points"], meta["color"]) == ("sheet", N, "count")
     assert meta["features"] == ["x", "y", "z"]
     names = [column["name"] for column in meta["columns"]]
-    assert names == ["name", "count", "local distortion", "disagreement", "coherence"]
+    assert names == [
+        "name",
+        "count",
+        "local distortion",
+        "disagreement",
+        "coherence",
+        "curvature",
+        "error bar",
+    ]
     assert meta["columns"][0]["labels"][0] == "point, 0"
     before = page.read_bytes()
     assert "is there already" in run(*words, "--explore", page).stderr

@@ -419,7 +419,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             return transform_lazily(self, X, "transform", return_info=return_info)
         new = check_new_points(X, self, self._fitted.points[0])
         found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
-        std = (self._fitted.std_at(*found),) if return_std else ()
+        std = (self._fitted.std_at(*found, self.n_jobs),) if return_std else ()
         if return_info:
             return *found, *std
         told = told_of_outside(*found, "points lie", "fitted data")
@@ -650,7 +650,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def embedding_std_(self) -> FloatArray:
         """How sure the place of each point is: an ellipse."""
         check_is_fitted(self)
-        return self._fitted.embedding_std
+        return self._fitted.embedding_std(self.n_jobs)
 
     @with_advice("the scores", "fit a part of the points")
     def scores(self) -> dict[str, FloatArray]:

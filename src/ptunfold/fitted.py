@@ -18,6 +18,7 @@ from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
+from ptunfold.threads import Run
 from ptunfold.types import Extrapolation, FloatArray, Geometry, Orientation, Topology
 
 _making = Lock()
@@ -67,25 +68,31 @@ class Fitted:
             return angles_along(self.embedding, self.motions)
         return angles_along(topology.where, [(seam.turn, seam.shift) for seam in topology.seams])
 
-    @cached_property
-    def embedding_std(self) -> FloatArray:
-        """The ellipse of one standard deviation of each place, (n_points, c, c)."""
+    def embedding_std(self, n_jobs: int | None) -> FloatArray:
+        """Return the ellipse of a standard deviation of each place, (n_points, c, c), made once."""
+        if "_embedding_std" not in self.__dict__:
+            self.__dict__["_embedding_std"] = self._ellipses(n_jobs)
+        found: FloatArray = self.__dict__["_embedding_std"]
+        return found
+
+    def _ellipses(self, n_jobs: int | None) -> FloatArray:
         geometry, embedding = self.geometry, self.embedding
         anchors = sample(geometry.points, _N_ANCHORS)
-        _, std = rows_with_std(geometry, anchors)
+        _, std = rows_with_std(geometry, anchors, Run(n_jobs))
         places = embedding[geometry.to_input(np.arange(len(embedding)))]
         found = np.empty((len(embedding), embedding.shape[1], embedding.shape[1]))
         found[geometry.to_input(np.arange(len(embedding)))] = ellipses(places, anchors, std)
         return found
 
-    def std_at(self, places: FloatArray, info: Extrapolation) -> FloatArray:
+    def std_at(self, places: FloatArray, info: Extrapolation, n_jobs: int | None) -> FloatArray:
         """Return the ellipses of new places (m, c), those of the fitted points next to them."""
-        known = np.flatnonzero(np.isfinite(self.embedding_std).all(axis=(1, 2)))
+        std = self.embedding_std(n_jobs)
+        known = np.flatnonzero(np.isfinite(std).all(axis=(1, 2)))
         is_there = np.isfinite(places).all(axis=1) & ~info.is_outside
-        found = np.full((len(places), *self.embedding_std.shape[1:]), np.nan)
+        found = np.full((len(places), *std.shape[1:]), np.nan)
         if len(known) and is_there.any():
             _, nearest = cKDTree(self.embedding[known]).query(places[is_there])
-            found[is_there] = self.embedding_std[known[nearest]]
+            found[is_there] = std[known[nearest]]
         return found
 
     @property
