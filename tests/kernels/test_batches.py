@@ -77,7 +77,8 @@ def test_rows_go_to_their_owners(is_whole, is_part):
     rows = np.full((last - first, len(position)), np.nan)
     batch = batches.new_batch(N, DIM + 2 * (not is_whole), 2)
     batches.batch_rows(rows_of.laid, owners, start, stop, batch, rows, first)
-    row, arrays, unfolding = np.empty(N), connection_arrays(connection), new_unfolding(N, DIM)
+    row, arrays = np.empty(N), connection_arrays(connection)
+    unfolding = new_unfolding(arrays)
     for source, found in zip(position[first:last], rows, strict=True):
         one_way_row(arrays, source, unfolding, row)
         expected = row[position] if start <= source < stop else np.nan

@@ -16,7 +16,7 @@ def test_the_spread_of_geodesics(radius):
 def test_nothing_is_curved_in_the_plane():
     seen, step = np.array([3.0, 1.0]), np.array([-0.2, 0.5])
     vector = seen + step
-    assert curve(vector, step, 0.0, 0.0) == 0.0
+    assert curve(vector[None], 0, step, 0.0, 0.0) == 0.0
     np.testing.assert_allclose(vector, seen + step, rtol=1e-15)
 
 
@@ -29,7 +29,7 @@ def test_a_step_on_the_unit_sphere(far, angle):
     seen = far * np.array([1.0, 0.0])
     step = -small * np.array([np.cos(angle), np.sin(angle)])
     vector = seen + step
-    assert curve(vector, step, 1.0, 1.0) == pytest.approx(1.0)
+    assert curve(vector[None], 0, step, 1.0, 1.0) == pytest.approx(1.0)
     truth = np.arccos(np.cos(far) * np.cos(small) + np.sin(far) * np.sin(small) * np.cos(angle))
     flat = np.linalg.norm(seen + step)
     assert abs(np.linalg.norm(vector) - truth) < 0.05 * abs(flat - truth) + 1e-6
@@ -41,7 +41,7 @@ def test_a_step_on_the_unit_sphere(far, angle):
 def test_the_source_itself_is_seen_straight():
     step = np.array([0.3, -0.4])
     vector = step.copy()
-    assert curve(vector, step, 7.0, 2.0) == 2.0
+    assert curve(vector[None], 0, step, 7.0, 2.0) == 2.0
     np.testing.assert_array_equal(vector, step)
 
 
@@ -50,7 +50,7 @@ def test_the_mean_over_the_way_counts_what_is_far():
     kappa, far = 1.0, 1.0
     while far < 2:
         step, seen = np.array([0.01, 0.0]), np.array([far, 0.0])
-        kappa = curve(seen + step, step, kappa, 0.0)
+        kappa = curve((seen + step)[None], 0, step, kappa, 0.0)
         far += 0.01
     assert kappa == pytest.approx(1 / 8, rel=0.02)
 
@@ -67,7 +67,7 @@ def test_lanes_do_the_same(dim):
     for lane in range(LANES):
         if mask >> lane & 1:
             vector = expected[own : own + dim, lane].copy()
-            kappa = curve(vector, steps[edge], expected[dim, lane], 0.4)
+            kappa = curve(vector[None], 0, steps[edge], expected[dim, lane], 0.4)
             expected[own : own + dim, lane] = vector
             expected[own + dim, lane] = kappa
     curve_lanes(vectors, own, dim, steps, edge, 0.4, mask, np.empty((4, LANES)), LANES)

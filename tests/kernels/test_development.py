@@ -9,12 +9,15 @@ from scipy.spatial.distance import cdist
 from ptunfold import Connection
 from ptunfold.kernels.development import (
     develop_both_ways,
+    inward_row,
     mean_row,
+    new_sight,
     new_unfolding,
     one_way_row,
+    ways_agree,
 )
 from ptunfold.kernels.inputs import connection_arrays
-from ptunfold.kernels.trees import grow_whole_tree, new_tree
+from ptunfold.kernels.trees import grow_tree, new_tree
 from tests.kernels.graphs import random_graph
 from tests.oracle import random_connection
 
@@ -61,9 +64,9 @@ def halves(connection, edges):
 @pytest.mark.parametrize("dim", [1, 2, 4])
 def test_paths_are_unfolded_edge_by_edge(dim):
     connection = partly_carried(dim)
-    arrays, unfolding = connection_arrays(connection), new_unfolding(N, dim)
-    n_settled, _ = grow_whole_tree(arrays.graph, 7, unfolding.tree)
-    develop_both_ways(arrays, n_settled, unfolding)
+    arrays = connection_arrays(connection)
+    unfolding = new_unfolding(arrays)
+    develop_both_ways(arrays, grow_tree(arrays.graph, 7, unfolding.tree), unfolding)
     ways = [walk(connection, unfolding.tree, node) for node in range(N)]
     assert max(map(len, ways)) > 3
     for found, expected in zip(
@@ -77,12 +80,12 @@ def test_rows_are_lengths_but_no_shorter_than_chords():
     rng = np.random.default_rng(1)
     points = rng.normal(size=(N, 2)) * rng.choice([0.01, 5], size=(N, 1))
     arrays = connection_arrays(replace(connection, points=points))
-    unfolding = new_unfolding(N, 2)
+    unfolding = new_unfolding(arrays)
     one_way, mean = np.empty(N), np.empty(N)
     chords = cdist(points, points)
     for source in (0, 33):
-        tree = new_tree(N)
-        grow_whole_tree(arrays.graph, source, tree)
+        tree = new_tree(arrays.graph)
+        grow_tree(arrays.graph, source, tree)
         parts = [halves(connection, walk(connection, tree, node)) for node in range(N)]
         there, here = (
             np.array([np.linalg.norm(part[side]) + part[3][side] for part in parts])
@@ -95,8 +98,6 @@ def test_rows_are_lengths_but_no_shorter_than_chords():
         mean_row(arrays, source, unfolding, mean)
         expected = (np.maximum(there, least) + np.maximum(here, least)) / 2
         np.testing.assert_allclose(mean, expected, atol=1e-12)
-    for name in ("distance", "parent_edge", "slot"):  # fit for the next source
-        np.testing.assert_array_equal(getattr(unfolding.tree, name), getattr(new_tree(N), name))
 
 
 def test_rows_are_infinite_where_no_path_leads():
@@ -106,7 +107,55 @@ def test_rows_are_infinite_where_no_path_leads():
     is_apart = np.arange(N) >= N - 5
     for source in (0, N - 1):
         one_way, mean = np.zeros((2, N))
-        one_way_row(arrays, source, new_unfolding(N, 2), one_way)
-        mean_row(arrays, source, new_unfolding(N, 2), mean)
+        one_way_row(arrays, source, new_unfolding(arrays), one_way)
+        mean_row(arrays, source, new_unfolding(arrays), mean)
         for row in (one_way, mean):
             np.testing.assert_array_equal(np.isinf(row), is_apart != is_apart[source])
+
+
+def even(connection):
+    """Make steps back of the steps forth."""
+    graph = connection.graph
+    forth = graph.tails < graph.indices
+    turned = -np.einsum("eji,ej->ei", connection.rotations, connection.steps)
+    steps = np.where(forth[:, None], connection.steps, turned[graph.reverse])
+    return replace(connection, steps=steps)
+
+
+def test_ways_agree_where_steps_back_are_steps_forth():
+    connection = partly_carried(3)
+    assert not ways_agree(connection_arrays(connection))
+    connection = even(connection)
+    assert ways_agree(connection_arrays(connection))
+    connection.steps[-1] *= 1 + 1e-9
+    assert not ways_agree(connection_arrays(connection))
+
+
+@pytest.mark.parametrize("dim", [1, 2, 4])
+@pytest.mark.parametrize("kind", ["whole", "carried", "curved"])
+def test_rows_of_agreeing_ways_are_means_of_both(dim, kind):
+    connection = even(partly_carried(dim))
+    rng = np.random.default_rng(dim)
+    points = rng.normal(size=(N, 3)) * rng.choice([0.01, 5], size=(N, 1))
+    if kind != "carried":
+        connection = replace(connection, coherence=None)
+    if kind == "curved":
+        connection = replace(connection, curvature=rng.uniform(-0.1, 0.1, N))
+    arrays = connection_arrays(replace(connection, points=points))
+    row, mean = np.empty((2, N))
+    sight, unfolding = new_sight(arrays), new_unfolding(arrays)
+    for source in (0, 33, 0):
+        assert inward_row(arrays, source, sight, row) == N
+        mean_row(arrays, source, unfolding, mean)
+        np.testing.assert_allclose(row, mean, rtol=1e-12)
+
+
+def test_rows_of_agreeing_ways_end_where_no_path_leads():
+    graph = random_graph(n_apart=5)
+    turns = np.broadcast_to(np.eye(2), (graph.n_edges, 2, 2)).copy()
+    steps = np.where(graph.tails < graph.indices, 1.0, -1.0)[:, None] * np.ones(2)
+    arrays = connection_arrays(Connection(graph, turns, steps))
+    row, sight = np.zeros(N), new_sight(arrays)
+    for source, n_reached in ((0, N - 5), (N - 1, 5)):
+        assert inward_row(arrays, source, sight, row) == n_reached
+        np.testing.assert_array_equal(np.isinf(row), (np.arange(N) >= N - 5) != (source >= N - 5))

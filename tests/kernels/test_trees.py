@@ -1,29 +1,23 @@
 """Shortest-path trees, against SciPy."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy.sparse.csgraph import dijkstra
 
-from ptunfold import build_graph
 from ptunfold.kernels.inputs import graph_arrays
-from ptunfold.kernels.trees import (
-    forget_tree,
-    graph_neighborhoods,
-    grow_whole_tree,
-    least_along,
-    lengths_within,
-    new_tree,
-    tree_lengths,
-)
+from ptunfold.kernels.trees import grow_tree, least_along, lengths_from, new_tree, tree_lengths
 from tests.kernels.graphs import random_graph
 
 GRAPH = random_graph(n_apart=7)
 LENGTHS = dijkstra(GRAPH.to_sparse())
 
 
-def grown(source):
-    tree = new_tree(GRAPH.n_points)
-    return tree, *grow_whole_tree(graph_arrays(GRAPH), source, tree)
+def grown(source, graph=GRAPH):
+    arrays = graph_arrays(graph)
+    tree = new_tree(arrays)
+    return tree, grow_tree(arrays, source, tree)
 
 
 def test_lengths_are_those_of_scipy():
@@ -34,66 +28,76 @@ def test_lengths_are_those_of_scipy():
     assert np.isinf(rows).any()
 
 
-def test_a_tree_is_in_order_and_its_edges_add_up():
-    tree, n_settled, size = grown(5)
-    order, edges = tree.order[:n_settled], tree.parent_edge[tree.order[1:n_settled]]
-    assert (n_settled, size) == (53, 0)
-    assert (np.diff(tree.distance[order]) > 0).all()
-    np.testing.assert_array_equal(GRAPH.indices[edges], order[1:])
-    reached = tree.distance[GRAPH.tails[edges]] + GRAPH.lengths[edges]
+def check_tree(tree, n_reached, graph, source):
+    """Parents come first, each node is there once, and edges add up."""
+    order = tree.order[:n_reached]
+    edges = tree.parent_edge[order[1:]]
+    assert order[0] == source
+    np.testing.assert_array_equal(np.sort(order), np.flatnonzero(np.isfinite(tree.distance)))
+    np.testing.assert_array_equal(tree.visit[order], np.arange(n_reached))
+    np.testing.assert_array_equal(graph.indices[edges], order[1:])
+    assert (tree.visit[graph.tails[edges]] < np.arange(1, n_reached)).all()
+    reached = tree.distance[graph.tails[edges]] + graph.lengths[edges]
     np.testing.assert_array_equal(tree.distance[order[1:]], reached)
+
+
+def test_a_tree_has_parents_first_and_its_edges_add_up():
+    tree, n_reached = grown(5)
+    assert n_reached == 53
+    check_tree(tree, n_reached, GRAPH, 5)
     assert (tree.parent_edge[[5, *range(53, 60)]] == -1).all()
 
 
-def test_a_tree_that_is_forgotten_is_new():
-    tree, n_settled, size = grown(5)
-    forget_tree(tree, n_settled, size)
-    for name in ("distance", "parent_edge", "slot"):
-        np.testing.assert_array_equal(getattr(tree, name), getattr(new_tree(60), name))
+# All of a width, many buckets apart, beyond all buckets, and all in the first one.
+@pytest.mark.parametrize("spread", [0, 1, 4, 40, -40])
+def test_lengths_of_any_scales(spread):
+    """Some edges are by orders of magnitude longer, or most of them, than that of the median."""
+    rng = np.random.default_rng(3)
+    graph = random_graph(400, 1500, seed=4)
+    scales = 10.0 ** (spread * (rng.random(graph.n_edges) < 0.3))
+    scales = np.minimum(scales, scales[graph.reverse])
+    graph = graph.with_lengths(graph.lengths * scales)
+    expected = dijkstra(graph.to_sparse(), indices=[7])[0]
+    tree, n_reached = grown(7, graph)
+    np.testing.assert_allclose(tree.distance, expected, rtol=1e-13)
+    check_tree(tree, n_reached, graph, 7)
+
+
+def test_visits_that_are_many_more_than_nodes():
+    """Long ways of few edges come first, and are corrected again and again."""
+    graph = random_graph(200, 3000, seed=5)
+    arrays, tree = graph_arrays(graph), new_tree(graph_arrays(graph))
+    expected = dijkstra(graph.to_sparse(), indices=[0])[0]
+    wide = tree._replace(per_width=1e-6)  # one bucket: a stack
+    n_reached = grow_tree(arrays, 0, wide)
+    np.testing.assert_allclose(wide.distance, expected, rtol=1e-13)
+    check_tree(wide, n_reached, graph, 0)
+
+
+def test_a_room_is_used_again():
+    tree, _ = grown(5)
+    n_reached = grow_tree(graph_arrays(GRAPH), 58, tree)
+    assert n_reached == 7
+    check_tree(tree, n_reached, GRAPH, 58)
+    np.testing.assert_array_equal(tree.distance, lengths_from(GRAPH, 58))
+
+
+def test_copies_of_a_point_are_at_no_distance():
+    graph = replace(GRAPH, lengths=np.zeros(GRAPH.n_edges))
+    tree, n_reached = grown(5, graph)
+    check_tree(tree, n_reached, graph, 5)
+    assert n_reached == 53
+    assert not tree.distance[:53].any()
 
 
 def test_the_least_on_the_way():
     values = np.random.default_rng(1).random(GRAPH.n_edges)
-    tree, n_settled, _ = grown(5)
+    tree, n_reached = grown(5)
     least = np.ones(60)
-    least_along(GRAPH.tails, values, tree, n_settled, least)
-    for node in tree.order[1:n_settled]:
+    least_along(GRAPH.tails, values, tree, n_reached, least)
+    for node in tree.order[1:n_reached]:
         on_the_way, here = [], node
         while here != 5:
             on_the_way.append(tree.parent_edge[here])
             here = GRAPH.tails[on_the_way[-1]]
         assert least[node] == values[on_the_way].min()
-
-
-def test_lengths_within_limits():
-    rng = np.random.default_rng(2)
-    tails, heads = np.sort(rng.integers(0, 60, 90)), rng.integers(0, 60, 90)
-    exact, found = LENGTHS[tails, heads], np.empty(90)
-    limits = np.minimum(exact, 9) * rng.uniform(0.5, 1.5, 90)
-    lengths_within(graph_arrays(GRAPH), tails, heads, limits, found)
-    expected = np.where(exact <= limits, exact, np.inf)
-    np.testing.assert_allclose(found, expected, rtol=1e-14)
-    assert 20 < np.isinf(found).sum() < 70
-
-
-@pytest.mark.parametrize("n_neighbors", [3, 12, 40])
-def test_neighbourhoods_are_nearest_on_the_graph(n_neighbors):
-    graph = build_graph(np.random.default_rng(3).normal(size=(80, 4)), 6)
-    members = np.empty((80, n_neighbors), dtype=np.int64)
-    counts, everyone = np.empty(80, dtype=np.int64), np.arange(80)
-    graph_neighborhoods(graph_arrays(graph), everyone, everyone, members, counts)
-    lengths = dijkstra(graph.to_sparse())
-    np.testing.assert_array_equal(counts, n_neighbors)
-    np.testing.assert_array_equal(members, np.argsort(lengths, axis=1)[:, 1 : n_neighbors + 1])
-
-
-def test_neighbourhoods_have_one_node_of_a_place():
-    places = np.arange(60) // 3 * 3
-    members, counts = np.empty((60, 8), dtype=np.int64), np.empty(60, dtype=np.int64)
-    graph_neighborhoods(graph_arrays(GRAPH), places, np.arange(60), members, counts)
-    for node in range(60):
-        nearest = [other for other in np.argsort(LENGTHS[node]) if LENGTHS[node, other] < np.inf]
-        _, first = np.unique(places[nearest], return_index=True)
-        expected = [nearest[at] for at in np.sort(first) if places[nearest[at]] != places[node]]
-        np.testing.assert_array_equal(members[node, : counts[node]], expected[:8])
-    assert counts.min() < 8

@@ -5,7 +5,7 @@ import pytest
 
 from ptunfold.geometry.graph import graph_from_edges
 from ptunfold.kernels.inputs import graph_arrays
-from ptunfold.kernels.trees import grow_whole_tree, new_tree
+from ptunfold.kernels.trees import grow_tree, new_tree
 from ptunfold.kernels.zipping import (
     Zipper,
     join_open_edges,
@@ -32,8 +32,9 @@ def lattice(rows, columns, *, wrap_rows=False, wrap_columns=False, twist=False):
 
 
 def tree_of(graph):
-    tree = new_tree(graph.n_points)
-    grow_whole_tree(graph_arrays(graph), 0, tree)
+    arrays = graph_arrays(graph)
+    tree = new_tree(arrays)
+    grow_tree(arrays, 0, tree)
     return tree
 
 
@@ -125,7 +126,7 @@ def test_groups_lead_one_way():
     numbers = groups_of(graph, is_shut)
     steps = (graph.indices % 14 - graph.tails % 14 + 7) % 14 - 7
     lifted = np.zeros(graph.n_points)
-    for node in tree.order[1:]:
+    for node in tree.order[1 : graph.n_points]:
         edge = tree.parent_edge[node]
         lifted[node] = lifted[graph.tails[edge]] + steps[edge]
     winding = (lifted[graph.tails] + steps - lifted[graph.indices]) / 14

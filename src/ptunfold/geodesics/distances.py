@@ -210,7 +210,7 @@ class OneWayRows:
     def _write_by_trees(self, block: slice, rows: FloatArray, first_row: int) -> None:
         row = np.empty(self.connection.graph.n_points)
         arrays = connection_arrays(self.connection)
-        unfolding = new_unfolding(len(row), self.connection.intrinsic_dim)
+        unfolding = new_unfolding(arrays)
         for source in range(block.start, block.stop):
             one_way_row(arrays, source, unfolding, row)
             owners = self.owners[self.owned[source] : self.owned[source + 1]]

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
+from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geometry.curvature import medians_around
 from ptunfold.geometry.frames import edges_in_frames
-from ptunfold.kernels.inputs import connection_arrays
-from ptunfold.kernels.spreading import Doubts, Moments, new_moments, row_with_std
+from ptunfold.kernels.spreading import Doubts, new_moments, spread
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, kernel_ready
 from ptunfold.validation import check_connection
@@ -65,19 +66,20 @@ def rows_with_std(
     Both are (n_sources, n_nodes), infinite where no path leads, in the order of the geometry.
     """
     connection = check_connection(geometry.connection)
-    n_points, dim = connection.graph.n_points, connection.intrinsic_dim
-    arrays, doubts = connection_arrays(connection), doubts_of(geometry)
-    rows, std = np.empty((2, len(sources), n_points))
-    idle: list[Moments] = []  # a workspace for each thread, made once
+    rows_of, doubts = MeanRows(connection), doubts_of(geometry)
+    arrays = rows_of.arrays
+    rows, std = np.empty((2, len(sources), connection.graph.n_points))
+    idle: list[Any] = []  # room for each thread, made once
 
     def handle(block: slice) -> None:
         try:
-            moments = idle.pop()
+            room, moments = idle.pop()
         except IndexError:
-            moments = new_moments(n_points, dim)
-        for place in range(block.start, block.stop):
-            row_with_std(arrays, doubts, int(sources[place]), moments, rows[place], std[place])
-        idle.append(moments)
+            room, moments = rows_of.room(), new_moments(arrays)
+        for source, row, bars in zip(sources[block], rows[block], std[block], strict=True):
+            n_reached = rows_of.measure(int(source), room, row)
+            spread(arrays, doubts, room.tree, n_reached, moments, row, bars)
+        idle.append((room, moments))
 
     run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
     return rows, std

@@ -89,8 +89,7 @@ def _around(tree: Any, dim: int) -> IntArray:
     n_settled = int(np.isfinite(tree.distance).sum())
     share = max(int(_MOST_SHARE * n_settled), _ENOUGH_FOR_EACH * n_coefficients)
     count = min(_FOR_EACH * n_coefficients, _MOST_AROUND, share)
-    nearest: IntArray = tree.order[1 : min(count + 1, n_settled)].astype(np.int64)
-    return nearest
+    return np.argsort(tree.distance, kind="stable")[1 : min(count + 1, n_settled)]
 
 
 def _gradient_weights(steps: FloatArray, dim: int) -> FloatArray:

@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.kernels.development import Unfolding, develop_both_ways, new_unfolding
 from ptunfold.kernels.inputs import chords_of, connection_arrays, kept_of
-from ptunfold.kernels.trees import grow_whole_tree
+from ptunfold.kernels.trees import grow_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
 from ptunfold.validation import check_connection, check_index
 
@@ -101,7 +101,7 @@ def both_directions(connection: Connection, source: int) -> tuple[FloatArray, Fl
 def unfold(connection: Connection, source: int) -> Unfolding:
     """Unfold all paths from a point."""
     arrays = connection_arrays(connection)
-    unfolding = new_unfolding(connection.graph.n_points, connection.intrinsic_dim)
-    n_settled, _ = grow_whole_tree(arrays.graph, source, unfolding.tree)
-    develop_both_ways(arrays, n_settled, unfolding)
+    unfolding = new_unfolding(arrays)
+    n_reached = grow_tree(arrays.graph, source, unfolding.tree)
+    develop_both_ways(arrays, n_reached, unfolding)
     return unfolding

@@ -7,7 +7,15 @@ from __future__ import annotations
 
 from typing import Any, Protocol
 
-from ptunfold.kernels.development import Unfolding, mean_row, new_unfolding
+from ptunfold.kernels.development import (
+    Sight,
+    Unfolding,
+    inward_row,
+    mean_row,
+    new_sight,
+    new_unfolding,
+    ways_agree,
+)
 from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
@@ -63,18 +71,31 @@ class MeanRows:
 
     def __init__(self, connection: Connection) -> None:
         self.connection = connection
-        self._arrays = connection_arrays(connection)
-        self._idle: list[Unfolding] = []  # a workspace for each thread, made once
+        self.arrays = connection_arrays(connection)
+        self._is_even = ways_agree(self.arrays)
+        self._idle: list[Sight | Unfolding] = []  # room for each thread, made once
+
+    def room(self) -> Sight | Unfolding:
+        """Make room for the work of one thread."""
+        return new_sight(self.arrays) if self._is_even else new_unfolding(self.arrays)
+
+    def measure(self, source: int, room: Sight | Unfolding, row: FloatArray) -> int:
+        """Write the distances from ``source`` into ``row`` (n_points,).
+
+        The tree is left in the room; returns how many nodes are in it.
+        """
+        work = inward_row if self._is_even else mean_row
+        n_reached: int = work(self.arrays, source, room, row)
+        return n_reached
 
     def write(self, source: int, row: FloatArray) -> None:
         """Write the distances from ``source`` into ``row`` (n_points,)."""
         try:
-            workspace = self._idle.pop()
+            room = self._idle.pop()
         except IndexError:
-            graph, dim = self.connection.graph, self.connection.intrinsic_dim
-            workspace = new_unfolding(graph.n_points, dim)
-        mean_row(self._arrays, source, workspace, row)
-        self._idle.append(workspace)
+            room = self.room()
+        self.measure(source, room, row)
+        self._idle.append(room)
 
     def fill(self, sources: IntArray, rows: FloatArray, run: Run = Run()) -> None:
         """Write the distances from all ``sources`` into ``rows`` (n_sources, n_points)."""

@@ -9,7 +9,7 @@ from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, sub
 from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
 from ptunfold.kernels.inputs import graph_arrays
-from ptunfold.kernels.trees import lengths_within
+from ptunfold.kernels.nearby import lengths_within
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 

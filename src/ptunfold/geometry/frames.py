@@ -14,8 +14,8 @@ from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.kernels.bending import write_in_frames
 from ptunfold.kernels.inputs import graph_arrays
+from ptunfold.kernels.nearby import graph_neighborhoods
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
-from ptunfold.kernels.trees import graph_neighborhoods
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
 from ptunfold.validation import (

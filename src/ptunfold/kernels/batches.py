@@ -23,25 +23,10 @@ from ptunfold.kernels.chosen_lanes import (
 from ptunfold.kernels.compiling import compiled
 from ptunfold.kernels.curving import curve_lanes
 from ptunfold.kernels.lanes import ALL_LANES, LANES
+from ptunfold.kernels.queues import N_BUCKETS, Queue, new_queue, put, start_again
 
-_N_BUCKETS = 2048
 _VISITS_KEPT = 4  # a node; more are only slower
 _TILE = 16
-
-
-class Queue(NamedTuple):
-    """Nodes by priority, in buckets of equal width and one for all that comes later.
-
-    Buckets are doubly linked lists: ``first`` (n_buckets + 1,) starts them, ``after`` and
-    ``before`` (n,) link them, ``bucket`` (n,) tells where a node is, -1 if nowhere, ``key`` (n,)
-    its priority.
-    """
-
-    first: Any
-    after: Any
-    before: Any
-    bucket: Any
-    key: Any
 
 
 class Batch(NamedTuple):
@@ -65,37 +50,6 @@ class Batch(NamedTuple):
     room: Any
 
 
-@compiled()
-def _insert(queue, node, place):
-    first, after, before, bucket, _ = queue
-    follower = first[place]
-    after[node] = follower
-    before[node] = -1
-    if follower >= 0:
-        before[follower] = node
-    first[place] = node
-    bucket[node] = place
-
-
-@compiled()
-def _start_again(queue, per_width):
-    """Spread the nodes that were left for later over the buckets; return the new origin."""
-    first, after, _, _, key = queue
-    origin = np.inf
-    node = first[_N_BUCKETS]
-    while node >= 0:
-        origin = min(origin, key[node])
-        node = after[node]
-    node = first[_N_BUCKETS]
-    first[_N_BUCKETS] = -1
-    while node >= 0:
-        following = after[node]
-        place = min((key[node] - origin) * per_width, _N_BUCKETS)
-        _insert(queue, node, np.int64(place))
-        node = following
-    return origin
-
-
 @compiled(VARIANT)
 def shortest_paths(graph, back, per_width, batch):
     """Find the shortest path from each node to each source.
@@ -112,17 +66,17 @@ def shortest_paths(graph, back, per_width, batch):
         labels[source, lane] = 0.0
         key[source] = 0.0
         if bucket[source] < 0:
-            _insert(queue, source, 0)
+            put(queue, source, 0)
     n_visits = 0
     origin = 0.0
     current = 0
     while True:
-        while current < _N_BUCKETS and first[current] < 0:
+        while current < N_BUCKETS and first[current] < 0:
             current += 1
-        if current == _N_BUCKETS:
-            if first[_N_BUCKETS] < 0:
+        if current == N_BUCKETS:
+            if first[N_BUCKETS] < 0:
                 return n_visits
-            origin = _start_again(queue, per_width)
+            origin = start_again(queue, per_width)
             current = 0
             continue
         node = np.int64(first[current])
@@ -140,7 +94,7 @@ def shortest_paths(graph, back, per_width, batch):
             if improved(labels, node, head, length) == 0:
                 continue
             least = improve(labels, node, head, length, parents, back[edge])
-            place = np.int64(min((least - origin) * per_width, _N_BUCKETS))
+            place = np.int64(min((least - origin) * per_width, N_BUCKETS))
             # Written out, because a call here would count references to all arrays every time.
             if bucket[head] >= 0:
                 if key[head] <= least:
@@ -237,15 +191,8 @@ def new_batch(n_points, height, n_axes):
     ``height`` is the number of rows of a node in `develop`, ``n_axes`` that of the coordinates.
     Compiled, because NumPy does not align arrays as vectors want them.
     """
-    queue = Queue(
-        np.full(_N_BUCKETS + 1, -1, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
-        np.full(n_points, -1, dtype=np.int32),
-        np.empty(n_points),
-    )
     return Batch(
-        queue,
+        new_queue(np.empty(n_points)),
         np.empty(LANES, dtype=np.int64),
         np.empty((n_points, LANES)),
         np.empty((n_points, LANES), dtype=np.uint16),

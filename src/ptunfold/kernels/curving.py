@@ -25,15 +25,16 @@ def spread_of(square):
     return (945 - (420 - 15 * square) * square) / (945 - (105 - square) * square)
 
 
-@compiled()
-def curve(vector, step, before, curvature):
-    """Turn and shorten ``vector`` (d,), the sum of ``step`` (d,) and what was seen before it.
+@compiled(error_model="numpy")
+def curve(vectors, node, step, before, curvature):
+    """Turn and shorten what ``node`` sees, the sum of ``step`` (d,) and what was seen before it.
 
-    ``before`` is κ of what was seen, ``curvature`` that around the step. Returns the new κ.
+    It is in ``vectors`` (n, d). ``before`` is κ of what was seen, ``curvature`` that around the
+    step. Returns the new κ.
     """
     squares, along, whole = 0.0, 0.0, 0.0
     for axis in range(len(step)):
-        seen = vector[axis] - step[axis]
+        seen = vectors[node, axis] - step[axis]
         squares += seen * seen
         along += seen * step[axis]
         whole += step[axis] * step[axis]
@@ -48,7 +49,8 @@ def curve(vector, step, before, curvature):
     scale = np.sqrt(new / turned) if turned > 0 else 1.0
     share = scale * (1 + along * (1 - spread) / squares)
     for axis in range(len(step)):
-        vector[axis] = share * vector[axis] + (scale * spread - share) * step[axis]
+        turned = share * vectors[node, axis] + (scale * spread - share) * step[axis]
+        vectors[node, axis] = turned
     ratio = squares / new if new > squares else 1.0
     return curvature + (before - curvature) * ratio * np.sqrt(ratio)
 

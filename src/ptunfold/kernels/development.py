@@ -8,7 +8,10 @@ import numpy as np
 
 from ptunfold.kernels.compiling import compiled
 from ptunfold.kernels.curving import curve
-from ptunfold.kernels.trees import Tree, forget_tree, grow_whole_tree, new_tree
+from ptunfold.kernels.inputs import ConnectionArrays
+from ptunfold.kernels.trees import Tree, grow_tree, new_tree
+
+_ROUNDING = 1e-12  # of a step
 
 
 class Unfolding(NamedTuple):
@@ -28,15 +31,118 @@ class Unfolding(NamedTuple):
     kappa: Any
 
 
-def new_unfolding(n_points: int, dim: int) -> Unfolding:
+def new_unfolding(connection: ConnectionArrays) -> Unfolding:
     """Return one that is to be filled; what no path leads to stays zero."""
+    n_points, dim = len(connection.graph.indptr) - 1, connection.steps.shape[1]
     inward, outward = np.zeros((2, n_points, dim))
     turns, lost = np.zeros((n_points, dim, dim)), np.zeros((n_points, 2))
-    return Unfolding(new_tree(n_points), inward, outward, turns, lost, np.zeros(n_points))
+    return Unfolding(new_tree(connection.graph), inward, outward, turns, lost, np.zeros(n_points))
+
+
+class Sight(NamedTuple):
+    """All paths of a tree, unfolded towards its root: `Unfolding` where both ways agree.
+
+    ``vectors`` (n, d) are ``inward``, ``lost`` (n,) what was not carried on. ``axes`` are the
+    numbers of the axes: loops over a tuple, whose length is known when they are compiled, are five
+    times as fast as others that are so short.
+    """
+
+    tree: Tree
+    vectors: Any
+    lost: Any
+    kappa: Any
+    axes: tuple[int, ...]
+
+
+def new_sight(connection: ConnectionArrays) -> Sight:
+    """Return one that is to be filled."""
+    n_points, dim = len(connection.graph.indptr) - 1, connection.steps.shape[1]
+    vectors, lost, kappa = np.zeros((n_points, dim)), np.zeros(n_points), np.zeros(n_points)
+    return Sight(new_tree(connection.graph), vectors, lost, kappa, tuple(range(dim)))
 
 
 @compiled()
-def develop_both_ways(connection, n_settled, unfolding):
+def ways_agree(connection):
+    """Tell whether every step back is the step forth, turned, but for rounding.
+
+    Arcs are so. A path is then as long from one of its ends as from the other.
+    """
+    rotations, steps, reverse = connection.rotations, connection.steps, connection.reverse
+    dim = steps.shape[1]
+    for edge in range(len(steps)):
+        back, whole, apart = reverse[edge], 0.0, 0.0
+        if back < edge:
+            continue
+        for row in range(dim):
+            gap = steps[back, row]
+            for inner in range(dim):
+                gap += rotations[edge, inner, row] * steps[edge, inner]
+            apart += gap * gap
+            whole += steps[edge, row] * steps[edge, row]
+        if apart > _ROUNDING**2 * whole:
+            return False
+    return True
+
+
+@compiled()
+def inward_row(connection, source, sight, row):
+    """Fill ``row`` (n,) with ‖node → source‖ where both ways agree; returns the number reached.
+
+    As in `develop_both_ways`, but what leads back is what leads forth: nothing has to be looked up
+    but the edge itself.
+    """
+    graph, tails, _, rotations, steps, kept, points, curvature = connection
+    tree, vectors, lost, kappa, axes = sight
+    is_whole, is_curved = len(kept) == 0, len(curvature) > 0
+    dim = len(axes)
+    n_reached = grow_tree(graph, source, tree)
+    order, parent_edge = tree.order, tree.parent_edge
+    if n_reached < len(row):
+        row[:] = np.inf
+    vectors[source] = 0.0
+    lost[source] = 0.0
+    row[source] = 0.0
+    back = np.empty(dim)
+    keep = 1.0
+    for position in range(1, n_reached):
+        node = np.uint64(order[position])
+        edge = np.uint64(parent_edge[node])
+        parent = np.uint64(tails[edge])
+        if not is_whole:
+            keep = np.sqrt(kept[edge])
+        for axis in range(dim):
+            seen = 0.0
+            for inner in range(dim):
+                seen += rotations[edge, inner, axis] * (
+                    keep * vectors[parent, inner] - steps[edge, inner]
+                )
+            vectors[node, axis] = seen
+        if is_curved:
+            for axis in range(dim):
+                back[axis] = 0.0
+                for inner in range(dim):
+                    back[axis] -= rotations[edge, inner, axis] * steps[edge, inner]
+            around = 0.5 * (curvature[parent] + curvature[node])
+            kappa[node] = curve(vectors, node, back, kappa[parent], around)
+        if not is_whole:
+            before, after = 0.0, 0.0
+            for axis in range(dim):
+                before += vectors[parent, axis] ** 2
+                after += vectors[node, axis] ** 2
+                vectors[node, axis] *= keep
+            lost[node] = lost[parent] + (1 - keep) * (np.sqrt(before) + np.sqrt(after))
+        squares = 0.0
+        for axis in range(dim):
+            squares += vectors[node, axis] ** 2
+        length = np.sqrt(squares)
+        if not is_whole:
+            length += lost[node]
+        row[node] = max(length, chord(points, source, node))
+    return n_reached
+
+
+@compiled()
+def develop_both_ways(connection, n_reached, unfolding):
     """Unfold every path of the tree from both ends, in one pass.
 
     Inward no rotation has to be accumulated: the root as seen from a node is the step to its parent
@@ -47,7 +153,7 @@ def develop_both_ways(connection, n_settled, unfolding):
     _, tails, reverse, rotations, steps, kept, _, curvature = connection
     tree, inward, outward, turns, lost, kappa = unfolding
     dim = steps.shape[1]
-    is_curved = len(curvature) > 0
+    is_whole, is_curved = len(kept) == 0, len(curvature) > 0
     order, parent_edge = tree.order, tree.parent_edge
     root = order[0]
     lost[root, :] = 0.0
@@ -56,12 +162,12 @@ def develop_both_ways(connection, n_settled, unfolding):
         outward[root, row] = 0.0
         for column in range(dim):
             turns[root, row, column] = 1.0 if row == column else 0.0
-    for position in range(1, n_settled):
+    for position in range(1, n_reached):
         node = order[position]
         edge = parent_edge[node]
         back = reverse[edge]
         parent = tails[edge]
-        keep = np.sqrt(kept[edge])
+        keep = 1.0 if is_whole else np.sqrt(kept[edge])
         for row in range(dim):
             here, there = 0.0, 0.0
             for inner in range(dim):
@@ -77,7 +183,7 @@ def develop_both_ways(connection, n_settled, unfolding):
                 turns[node, row, column] = turn
         if is_curved:
             around = 0.5 * (curvature[parent] + curvature[node])
-            kappa[node] = curve(inward[node], steps[back], kappa[parent], around)
+            kappa[node] = curve(inward, node, steps[back], kappa[parent], around)
         lost[node, 0], lost[node, 1] = lost[parent, 0], lost[parent, 1]
         if keep < 1:
             lost[node, 0] += (1 - keep) * (_length(inward, parent) + _length(inward, node))
@@ -91,42 +197,35 @@ def develop_both_ways(connection, n_settled, unfolding):
 def mean_row(connection, source, unfolding, row):
     """Fill ``row`` (n,) with the means of ‖node → source‖ and ‖source → node‖.
 
-    Nodes that no path reaches get infinity. The tree of ``unfolding`` is new and left so. With
-    curvature, which is only known towards the source, the second is the first.
+    Nodes that no path reaches get infinity. With curvature, which is only known towards the source,
+    the second is the first. Returns the number of nodes that are reached.
     """
-    forget_tree(unfolding.tree, *measure_row(connection, source, unfolding, row))
-
-
-@compiled()
-def measure_row(connection, source, unfolding, row):
-    """Do as `mean_row`, but leave the tree as it is; returns what `forget_tree` wants to know."""
     tree, inward, outward, _, lost, _ = unfolding
     is_curved = len(connection.curvature) > 0
-    n_settled, size = grow_whole_tree(connection.graph, source, tree)
-    develop_both_ways(connection, n_settled, unfolding)
-    if n_settled < len(row):
+    n_reached = grow_tree(connection.graph, source, tree)
+    develop_both_ways(connection, n_reached, unfolding)
+    if n_reached < len(row):
         row[:] = np.inf
-    for position in range(n_settled):
+    for position in range(n_reached):
         node = tree.order[position]
         here = _length(inward, node) + lost[node, 0]
         there = here if is_curved else _length(outward, node) + lost[node, 1]
         least = chord(connection.points, source, node)
         row[node] = 0.5 * (max(here, least) + max(there, least))
-    return n_settled, size
+    return n_reached
 
 
 @compiled()
 def one_way_row(connection, source, unfolding, row):
     """Fill ``row`` (n,) with ‖node → source‖ alone, else as `mean_row` does."""
     tree, inward, _, _, lost, _ = unfolding
-    n_settled, size = grow_whole_tree(connection.graph, source, tree)
-    develop_both_ways(connection, n_settled, unfolding)
+    n_reached = grow_tree(connection.graph, source, tree)
+    develop_both_ways(connection, n_reached, unfolding)
     row[:] = np.inf
-    for position in range(n_settled):
+    for position in range(n_reached):
         node = tree.order[position]
         here = _length(inward, node) + lost[node, 0]
         row[node] = max(here, chord(connection.points, source, node))
-    forget_tree(tree, n_settled, size)
 
 
 @compiled()

@@ -23,8 +23,9 @@ class GraphArrays(NamedTuple):
 class ConnectionArrays(NamedTuple):
     """The arrays of a `Connection`.
 
-    ``kept`` (E,) is the share that is carried over each edge, ``points`` (n, n_axes) bound
-    distances from below; there may be no axes. ``curvature`` (n,) is empty where there is none.
+    ``kept`` (E,) is the share that is carried over each edge, empty if that is all; ``points``
+    (n, n_axes) bound distances from below; there may be no axes. ``curvature`` (n,) is empty where
+    there is none.
     """
 
     graph: GraphArrays
@@ -81,7 +82,7 @@ def connection_arrays(connection: Connection) -> ConnectionArrays:
         graph.reverse,
         connection.rotations,
         connection.steps,
-        kept_of(connection),
+        np.empty(0) if connection.coherence is None else connection.coherence,
         chords_of(connection),
         curvature_of(connection),
     )

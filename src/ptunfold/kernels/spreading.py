@@ -7,8 +7,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
-from ptunfold.kernels.development import Unfolding, measure_row, new_unfolding
-from ptunfold.kernels.trees import forget_tree
+from ptunfold.kernels.inputs import ConnectionArrays
 
 _ROUNDING = 1.9e-16  # of a path, for each edge: what exact data have
 # Of what curvature takes off a distance: measured on caps of spheres and petals.
@@ -30,84 +29,84 @@ class Doubts(NamedTuple):
 class Moments(NamedTuple):
     """Sums over the edges of each path of a tree, in the frame of its root.
 
-    ``places`` (n, d) are nodes as seen from the root, ``turned`` and ``bent`` (n, d, d) second
-    moments of places, weighted by tilts and by bends and lengths, ``along`` (n,) sums of what
-    tilts do to lengths.
+    A node's row of ``sums`` (n, d + 3 d² + 1) has its place as seen from the root, the product of
+    the rotations on the way, second moments of places, weighted by tilts and by bends and lengths,
+    and the sum of what tilts do to lengths: in one row, since each look into memory takes long.
+    ``axes`` is as in `Sight`.
     """
 
-    unfolding: Unfolding
-    places: Any
-    turned: Any
-    bent: Any
-    along: Any
+    sums: Any
+    axes: tuple[int, ...]
 
 
-def new_moments(n_points: int, dim: int) -> Moments:
+def new_moments(connection: ConnectionArrays) -> Moments:
     """Return some that are to be filled."""
-    turned, bent = np.zeros((2, n_points, dim, dim))
-    places, along = np.zeros((n_points, dim)), np.zeros(n_points)
-    return Moments(new_unfolding(n_points, dim), places, turned, bent, along)
+    n_points, dim = len(connection.graph.indptr) - 1, connection.steps.shape[1]
+    return Moments(np.zeros((n_points, dim + 3 * dim**2 + 1)), tuple(range(dim)))
 
 
-@compiled()
-def _around_chord(moments, node, places):
-    """Return the second moment of the distance from the straight line to ``node``."""
-    total, along, squares = 0.0, 0.0, 0.0
-    for row in range(places.shape[1]):
-        total += moments[node, row, row]
-        squares += places[node, row] * places[node, row]
-        for column in range(places.shape[1]):
-            along += places[node, row] * moments[node, row, column] * places[node, column]
-    return max(total - along / squares, 0.0) if squares > 0 else total
-
-
-@compiled()
-def row_with_std(connection, doubts, source, moments, row, std):
-    """Fill ``row`` (n,) as `mean_row` does, and ``std`` (n,) with standard deviations.
+@compiled(error_model="numpy")
+def spread(connection, doubts, tree, n_reached, moments, row, std):
+    """Fill ``std`` (n,) with the standard deviations of the distances ``row`` along a tree.
 
     An angle that is wrong at a node swings the rest of the path around it, and moves its end by the
     angle times the distance of the node from the straight line between the ends, along that line.
     Such errors are independent of each other and their squares add up; errors of the curvature are
     not, and add up themselves.
     """
-    unfolding, places, turned, bent, along = moments
-    tree, inward, outward, turns, _, _ = unfolding
-    n_settled, size = measure_row(connection, source, unfolding, row)
-    steps, tails = connection.steps, connection.tails
-    dim = steps.shape[1]
-    is_curved = len(connection.curvature) > 0
+    sums, axes = moments
+    _, tails, _, rotations, steps, _, _, curvature = connection
+    dim = len(axes)
+    turns, turned, bent, along = dim, dim + dim * dim, dim + 2 * dim * dim, dim + 3 * dim * dim
+    is_curved = len(curvature) > 0
     root = tree.order[0]
-    places[root], turned[root], bent[root], along[root] = 0.0, 0.0, 0.0, 0.0
+    sums[root] = 0.0
+    for axis in range(dim):
+        sums[root, turns + axis * dim + axis] = 1.0
     std[:] = np.inf
     std[root] = 0.0
     middle = np.empty(dim)
-    for position in range(1, n_settled):
-        node = tree.order[position]
-        edge = tree.parent_edge[node]
-        parent = tails[edge]
+    for position in range(1, n_reached):
+        node = np.uint64(tree.order[position])
+        edge = np.uint64(tree.parent_edge[node])
+        parent = np.uint64(tails[edge])
         squares, far = 0.0, 0.0
         for axis in range(dim):
             step = 0.0
             for inner in range(dim):
-                step += turns[parent, axis, inner] * steps[edge, inner]
-            places[node, axis] = places[parent, axis] + step
-            middle[axis] = places[parent, axis] + 0.5 * step
+                step += sums[parent, turns + axis * dim + inner] * steps[edge, inner]
+            here = sums[parent, axis] + step
+            sums[node, axis] = here
+            middle[axis] = sums[parent, axis] + 0.5 * step
             squares += step * step
-            far += places[node, axis] * places[node, axis]
+            far += here * here
+            for other in range(dim):
+                turn = 0.0
+                for inner in range(dim):
+                    turn += sums[parent, turns + axis * dim + inner] * rotations[edge, inner, other]
+                sums[node, turns + axis * dim + other] = turn
         tilt, bend = doubts.tilts[edge], doubts.bends[edge] * np.sqrt(squares)
-        along[node] = along[parent] + tilt * squares + _ROUNDING**2 * far
+        swung = sums[parent, along] + tilt * squares + _ROUNDING**2 * far
+        sums[node, along] = swung
+        # Second moments of the distance from the straight line: all of it, less what is along it.
+        by_tilts, by_bends, tilts_along, bends_along = 0.0, 0.0, 0.0, 0.0
         for axis in range(dim):
             for other in range(dim):
                 product = middle[axis] * middle[other]
-                turned[node, axis, other] = turned[parent, axis, other] + tilt * product
-                bent[node, axis, other] = bent[parent, axis, other] + bend * product
-        total = 2 * doubts.noise**2 + along[node] + _around_chord(turned, node, places)
-        total += (0.5 * _around_chord(bent, node, places)) ** 2
+                both = sums[node, axis] * sums[node, other]
+                place = axis * dim + other
+                moment = sums[parent, turned + place] + tilt * product
+                sums[node, turned + place] = moment
+                tilts_along += both * moment
+                by_tilts += moment if axis == other else 0.0
+                moment = sums[parent, bent + place] + bend * product
+                sums[node, bent + place] = moment
+                bends_along += both * moment
+                by_bends += moment if axis == other else 0.0
+        if far > 0:
+            by_tilts = max(by_tilts - tilts_along / far, 0.0)
+            by_bends = max(by_bends - bends_along / far, 0.0)
+        total = 2 * doubts.noise**2 + swung + by_tilts + 0.25 * by_bends * by_bends
         if is_curved:
-            flat, curved = 0.0, 0.0
-            for axis in range(dim):
-                flat += outward[node, axis] ** 2
-                curved += inward[node, axis] ** 2
-            total += (_OF_CURVATURE * (np.sqrt(flat) - np.sqrt(curved))) ** 2
+            total += (_OF_CURVATURE * (np.sqrt(far) - row[node])) ** 2
         std[node] = np.sqrt(total)
-    forget_tree(tree, n_settled, size)

@@ -1,4 +1,4 @@
-"""Dijkstra's algorithm on a CSR graph, whole or local, with an indexed four-way heap."""
+"""Shortest-path trees of a CSR graph, by correcting labels in the order of a bucket queue."""
 
 from __future__ import annotations
 
@@ -7,244 +7,153 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
-from ptunfold.kernels.inputs import graph_arrays
+from ptunfold.kernels.inputs import GraphArrays, graph_arrays
+from ptunfold.kernels.queues import N_BUCKETS, Queue, new_queue, put, start_again
 from ptunfold.types import FloatArray, Graph
 
-_UNSEEN = -1
-_SETTLED = -2
+# Of the median edge. Narrower, there are more buckets to pass; wider, more nodes to visit twice.
+_WIDTH = 0.3
+_SOME_EDGES = 4096
 
 
 class Tree(NamedTuple):
-    """A shortest-path tree and the workspace it grows in, all of length n.
+    """A shortest-path tree, and the room it grows in.
 
-    ``distance`` from the source and the edge by which each node was reached, ``order`` the settled
-    nodes by distance; ``heap`` and ``keys`` the nodes at the front, ``slot`` where they are in it.
+    ``distance`` (n,) from the root and ``parent_edge`` (n,), the edge by which each node is
+    reached, -1 at the root and where no path leads; ``order`` (2 n,) begins with the nodes that
+    are reached, each after its parent, ``visit`` (n,) is where they are in it. Buckets are
+    ``per_width`` to a unit of length.
     """
 
     distance: Any
     parent_edge: Any
     order: Any
-    heap: Any
-    keys: Any
-    slot: Any
+    visit: Any
+    queue: Queue
+    per_width: float
 
 
-@compiled()
-def _sift_up(heap, keys, slot, position, node, key):
-    while position > 0:
-        parent = (position - 1) >> 2
-        if keys[parent] <= key:
-            break
-        heap[position] = heap[parent]
-        keys[position] = keys[parent]
-        slot[heap[position]] = position
-        position = parent
-    heap[position] = node
-    keys[position] = key
-    slot[node] = position
-
-
-@compiled()
-def _pop(heap, keys, slot, size):
-    """Remove the nearest node from a heap of ``size`` nodes."""
-    nearest = heap[0]
-    slot[nearest] = _SETTLED
-    size -= 1
-    if size == 0:
-        return nearest
-    moved = heap[size]
-    key = keys[size]
-    position = 0
-    child = 1
-    while child < size:
-        best = child
-        for candidate in range(child + 1, min(child + 4, size)):
-            if keys[candidate] < keys[best]:
-                best = candidate
-        if keys[best] >= key:
-            break
-        heap[position] = heap[best]
-        keys[position] = keys[best]
-        slot[heap[position]] = position
-        position = best
-        child = 4 * position + 1
-    heap[position] = moved
-    keys[position] = key
-    slot[moved] = position
-    return nearest
-
-
-@compiled()
-def new_tree(n_points):
-    """Return a tree as `grow_tree` wants to find it."""
+def new_tree(graph: GraphArrays) -> Tree:
+    """Make room for trees of a graph."""
+    n_points = len(graph.indptr) - 1
+    lengths = graph.lengths[:: len(graph.lengths) // _SOME_EDGES + 1]
+    lengths = lengths[lengths > 0]
+    width = _WIDTH * float(np.median(lengths)) if len(lengths) else 1.0
+    distance = np.full(n_points, np.inf)
     return Tree(
-        np.full(n_points, np.inf),
+        distance,
         np.full(n_points, -1, dtype=np.int32),
+        np.empty(2 * n_points, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points),
-        np.full(n_points, _UNSEEN, dtype=np.int32),
+        new_queue(distance),
+        1 / width,
     )
 
 
 @compiled()
-def grow_tree(graph, source, tree, places, limit, seen):
-    """Grow the shortest-path tree of ``source``.
+def grow_tree(graph, source, tree):
+    """Grow the shortest-path tree of ``source``; returns the number of nodes that are reached.
 
-    Stops when nodes of ``limit`` places other than the source's are settled, or nothing more can
-    be reached. ``places`` (n,) tells the place of each node and ``seen`` (n,) which node has asked
-    about it last; both may be empty, and the whole tree is grown. Returns the number of settled
-    nodes and of nodes left in the heap.
+    A node that is found to be nearer after its visit is visited once more, so the order of the
+    visits changes the time and not the lengths. With each node at its last visit, parents come
+    first: what a node gives to others then is the last word.
     """
     indptr, indices, lengths = graph
-    distance, parent_edge, order, heap, keys, slot = tree
+    distance, parent_edge, order, visit, queue, per_width = tree
+    first, after, before, bucket, _ = queue
+    distance[:] = np.inf
+    parent_edge[:] = -1
+    visit[:] = -1
     distance[source] = 0.0
-    heap[0] = source
-    keys[0] = 0.0
-    slot[source] = 0
-    size = 1
-    n_settled = 0
-    n_places = 0
-    is_limited = len(places) > 0
-    if is_limited:
-        seen[places[source]] = source
-    while size > 0:
-        node = _pop(heap, keys, slot, size)
-        size -= 1
-        order[n_settled] = node
-        n_settled += 1
-        reach = distance[node]
-        if is_limited and seen[places[node]] != source:
-            seen[places[node]] = source
-            n_places += 1
-            if n_places == limit:
+    put(queue, source, 0)
+    n_visits, n_again = 0, 0
+    origin, current = 0.0, 0
+    while True:
+        while current < N_BUCKETS and first[current] < 0:
+            current += 1
+        if current == N_BUCKETS:
+            if first[N_BUCKETS] < 0:
                 break
-        for edge in range(indptr[node], indptr[node + 1]):
-            head = indices[edge]
+            origin, current = start_again(queue, per_width), 0
+            continue
+        node = np.uint64(first[current])
+        follower = after[node]
+        first[current] = follower
+        if follower >= 0:
+            before[follower] = -1
+        bucket[node] = -1
+        if visit[node] >= 0:
+            order[visit[node]] = -1
+            n_again += 1
+        if n_visits == len(order):
+            n_visits, n_again = _without_gaps(order, visit, n_visits), 0
+        order[n_visits] = node
+        visit[node] = n_visits
+        n_visits += 1
+        reach = distance[node]
+        for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + np.uint64(1)])):
+            head = np.uint64(indices[edge])
             candidate = reach + lengths[edge]
             if candidate < distance[head]:
                 distance[head] = candidate
                 parent_edge[head] = edge
-                position = slot[head]
-                if position == _UNSEEN:
-                    position = size
-                    size += 1
-                _sift_up(heap, keys, slot, position, head, candidate)
-    return n_settled, size
+                place = np.int64(min((candidate - origin) * per_width, N_BUCKETS))
+                was = bucket[head]
+                if was == place:
+                    continue
+                # Written out: calls, even if inlined, make it half as fast.
+                if was >= 0:
+                    leader, follower = before[head], after[head]
+                    if leader >= 0:
+                        after[leader] = follower
+                    else:
+                        first[was] = follower
+                    if follower >= 0:
+                        before[follower] = leader
+                follower = first[place]
+                after[head] = follower
+                before[head] = -1
+                if follower >= 0:
+                    before[follower] = head
+                first[place] = head
+                bucket[head] = place
+    return _without_gaps(order, visit, n_visits) if n_again else n_visits
 
 
 @compiled()
-def forget_tree(tree, n_settled, size):
-    """Make the tree new again, touching only what was touched."""
-    for position in range(n_settled + size):
-        node = tree.order[position] if position < n_settled else tree.heap[position - n_settled]
-        tree.distance[node] = np.inf
-        tree.parent_edge[node] = -1
-        tree.slot[node] = _UNSEEN
+def _without_gaps(order, visit, n_visits):
+    """Close the gaps that nodes visited again have left; returns the number of nodes."""
+    n_left = 0
+    for position in range(n_visits):
+        node = order[position]
+        if node >= 0:
+            order[n_left] = node
+            visit[node] = n_left
+            n_left += 1
+    return n_left
 
 
 @compiled()
-def grow_whole_tree(graph, source, tree):
-    """Grow the shortest-path tree of ``source`` to its end; returns as `grow_tree` does."""
-    nothing = np.empty(0, dtype=np.int64)
-    return grow_tree(graph, source, tree, nothing, 0, nothing)
-
-
-@compiled()
-def least_along(tails, values, tree, n_settled, least):
+def least_along(tails, values, tree, n_reached, least):
     """Fill ``least`` (n,) with the least of ``values`` (E,) on the way from the root."""
-    for position in range(1, n_settled):
+    for position in range(1, n_reached):
         node = tree.order[position]
         edge = tree.parent_edge[node]
         least[node] = min(least[tails[edge]], values[edge])
 
 
-@compiled()
-def tree_lengths(graph, sources, rows):
+def tree_lengths(graph: GraphArrays, sources: Any, rows: FloatArray) -> None:
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
-    tree = new_tree(len(graph.indptr) - 1)
-    for row in range(len(sources)):
-        n_settled, size = grow_whole_tree(graph, sources[row], tree)
-        for node in range(len(tree.distance)):
-            rows[row, node] = tree.distance[node]
-        forget_tree(tree, n_settled, size)
+    tree = new_tree(graph)
+    for row, source in zip(rows, sources, strict=True):
+        grow_tree(graph, source, tree)
+        row[:] = tree.distance
 
 
 def lengths_from(graph: Graph, source: int) -> FloatArray:
     """Measure shortest paths from one node to all, (n_points,)."""
-    rows = np.empty((1, graph.n_points))
-    tree_lengths(graph_arrays(graph), np.array([source]), rows)
-    return rows[0]
-
-
-@compiled()
-def lengths_within(graph, tails, heads, limits, found):
-    """Fill ``found`` (m,) with the lengths of the shortest paths from ``tails`` to ``heads`` (m,).
-
-    Infinite where the path is longer than ``limits`` (m,). Pairs of one tail stand together: the
-    tree that grows from it is theirs, and ends when it has come to all of them.
-    """
-    indptr, indices, lengths = graph
-    n_points = len(indptr) - 1
-    distance, _, touched, heap, keys, slot = new_tree(n_points)
-    is_wanted = np.zeros(n_points, dtype=np.bool_)
-    first = 0
-    while first < len(tails):
-        source, last, farthest = tails[first], first, 0.0
-        while last < len(tails) and tails[last] == source:
-            is_wanted[heads[last]] = True
-            farthest = max(farthest, limits[last])
-            last += 1
-        n_wanted = last - first
-        distance[source], heap[0], keys[0], slot[source] = 0.0, source, 0.0, 0
-        touched[0], n_touched, size = source, 1, 1
-        while size > 0 and n_wanted > 0:
-            node = _pop(heap, keys, slot, size)
-            size -= 1
-            n_wanted -= is_wanted[node]
-            for edge in range(indptr[node], indptr[node + 1]):
-                head = indices[edge]
-                candidate = distance[node] + lengths[edge]
-                if candidate <= farthest and candidate < distance[head]:
-                    distance[head] = candidate
-                    position = slot[head]
-                    if position == _UNSEEN:
-                        touched[n_touched] = head
-                        n_touched += 1
-                        position = size
-                        size += 1
-                    _sift_up(heap, keys, slot, position, head, candidate)
-        for pair in range(first, last):
-            length = distance[heads[pair]]
-            found[pair] = length if length <= limits[pair] else np.inf
-            is_wanted[heads[pair]] = False
-        for position in range(n_touched):
-            distance[touched[position]] = np.inf
-            slot[touched[position]] = _UNSEEN
-        first = last
-
-
-@compiled()
-def graph_neighborhoods(graph, places, nodes, members, counts):
-    """List the nodes nearest on the graph to each of ``nodes``, one for each place.
-
-    ``members`` (n_nodes, K) gets up to K nodes by distance, ``counts`` how many they are. Copies
-    of a point would span nothing: only the first node of a place counts, and none of the own.
-    """
-    n_points = len(places)
-    tree = new_tree(n_points)
-    seen = np.full(n_points, -1, dtype=np.int64)
-    counted = np.full(n_points, -1, dtype=np.int64)
-    for row in range(len(nodes)):
-        node = nodes[row]
-        n_settled, size = grow_tree(graph, node, tree, places, members.shape[1], seen)
-        counted[places[node]] = node
-        count = 0
-        for position in range(n_settled):
-            member = tree.order[position]
-            if counted[places[member]] != node:
-                counted[places[member]] = node
-                members[row, count] = member
-                count += 1
-        counts[row] = count
-        forget_tree(tree, n_settled, size)
+    arrays = graph_arrays(graph)
+    tree = new_tree(arrays)
+    grow_tree(arrays, source, tree)
+    distance: FloatArray = tree.distance
+    return distance
