@@ -7,7 +7,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import wraps
+from functools import cache, wraps
 from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
@@ -149,6 +149,7 @@ def load_kernels(estimator: Callable[..., Any], n_jobs: int | None) -> None:
         raise
 
 
+@cache
 def _groups() -> list[Path]:
     """List the control groups of this process, from its own to the root."""
     roots = [Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/memory")]

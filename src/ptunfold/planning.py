@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -20,6 +21,8 @@ from ptunfold.validation import MDS, check_choice, check_landmarks
 RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
 
 AUTO_LANDMARKS = 100
+# So few on a sheet, of so many points: with fewer, all distances take no longer.
+SHEET_LANDMARKS, MANY_POINTS = 64, 1000
 _COMFORTABLE = 0.7
 
 
@@ -75,6 +78,11 @@ def plan_landmarks(
         full = max(bytes_for(None, needs) for needs in possible)
         is_small = n_points <= engine.most_full
         plan = None
+        if n_points >= MANY_POINTS and engine.name == "threads":
+            how = (landmark_selection, random_state, n_points, n_components)
+            optional = check_landmarks(SHEET_LANDMARKS, *how)
+            assert isinstance(optional, LandmarkPlan)
+            plan = replace(optional, is_optional=True)
         if not is_small or full > _COMFORTABLE * free:
             count = max(min(AUTO_LANDMARKS, n_points // 2), n_components + 1)
             plan = check_landmarks(count, landmark_selection, random_state, n_points, n_components)
@@ -88,7 +96,7 @@ def plan_landmarks(
                 f"{count} landmarks are used, because the distances between all {n_points} points "
                 f"{reason}; pass landmarks=None for all distances or a number of your own"
             )
-    final = plan
+    final = None if plan is None or plan.is_optional else plan
     smaller = ", or float32 points" if points.dtype.itemsize == 8 else ""
 
     def within_room(needed: float) -> float:
@@ -104,7 +112,7 @@ def plan_landmarks(
         return within_room(bytes_for(final, needs_for(points, settings, kind, graph)))
 
     within_room(min(bytes_for(final, needs) for needs in possible))
-    return final, check
+    return plan, check
 
 
 def _possible(options: Options, n_points: int) -> list[tuple[Settings, str | None]]:

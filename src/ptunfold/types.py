@@ -504,12 +504,16 @@ class Extrapolation:
 
 @dataclass(frozen=True, eq=False)
 class LandmarkPlan:
-    """Which landmarks are to be used: how many, how they are chosen, or the caller's own choice."""
+    """Which landmarks are to be used: how many, how they are chosen, or the caller's own choice.
+
+    With ``is_optional`` only if their picture is as good as that by all distances.
+    """
 
     count: int
     how: str  # "maxmin" or "random"
     rng: np.random.RandomState
     chosen: IntArray | None = None
+    is_optional: bool = False
 
 
 @dataclass(frozen=True)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import DTypeLike
 
+from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
@@ -19,6 +20,9 @@ from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.geometry.order import sample
 from ptunfold.threads import Run
 from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, LandmarkPlan
+
+_MANY = 8  # points for each landmark that may be left out
+_SETTLED = 0.02  # of the picture: what half of the landmarks may change
 
 
 def embed_component(
@@ -38,9 +42,10 @@ def embed_component(
     """
     scaling = _Scaling(n_components, engine, run, mds, geometry.points.dtype)
     share = landmarks_for(nodes, geometry, plan, n_components)
-    if share is None:
+    found = None if share is None else scaling.by_landmarks(geometry.chart, nodes, share)
+    if found is None:
         return scaling.by_all_distances(geometry.chart, nodes), nodes[:0]
-    return scaling.by_landmarks(geometry.chart, nodes, share)
+    return found
 
 
 @dataclass(frozen=True)
@@ -91,17 +96,18 @@ class _Scaling:
 
     def by_landmarks(
         self, connection: Connection, nodes: IntArray, plan: LandmarkPlan
-    ) -> tuple[Embedding, IntArray]:
+    ) -> tuple[Embedding, IntArray] | None:
         """Embed one component by the distances from landmarks, which are returned too.
 
-        Where they are chosen, ``plan`` has their places in ``nodes``.
+        Where they are chosen, ``plan`` has their places in ``nodes``. Returns None if there are no
+        more places than coordinates, or landmarks are optional and do not tell enough.
         """
         part = restrict(connection, nodes)
         how, rows_of = (self.dtype, self.run), self.engine.rows(part)
         if plan.chosen is None and plan.how == "maxmin":
             landmarks, rows = farthest_landmarks(part, plan.count, *how, rows_of=rows_of)
-            if len(landmarks) <= self.n_components:  # there are no more places than that
-                return self.by_all_distances(connection, nodes), nodes[:0]
+            if len(landmarks) <= self.n_components:
+                return None
         else:
             chosen = plan.chosen
             if chosen is None:
@@ -109,10 +115,22 @@ class _Scaling:
             landmarks, rows = chosen, landmark_distances(part, chosen, *how, rows_of=rows_of)
         embedding = landmark_mds(rows, landmarks, self.n_components)
         places, is_curved = embedding.coordinates, part.curvature is not None
+        if plan.is_optional and not self._is_settled(rows, landmarks, places):
+            return None
         if self.mds == "auto" and is_strained(rows, landmarks, places, is_curved=is_curved):
+            if plan.is_optional:
+                return None
             coordinates = relax(rows, landmarks, places, n_jobs=self.run.n_jobs)
             embedding = replace(embedding, coordinates=coordinates)
         return embedding, nodes[landmarks]
+
+    def _is_settled(self, rows: FloatArray, landmarks: IntArray, places: FloatArray) -> bool:
+        """Tell whether half of the landmarks lead to the same picture."""
+        half = slice(len(landmarks) // 2)  # which were chosen first, as far apart as can be
+        if len(landmarks[half]) <= self.n_components:
+            return False
+        before = landmark_mds(rows[half], landmarks[half], self.n_components).coordinates
+        return embedding_error(before, places) <= _SETTLED
 
 
 def landmarks_for(
@@ -124,6 +142,9 @@ def landmarks_for(
     """
     if plan is None:
         return None
+    if plan.is_optional:
+        is_sheet = geometry.texture != "rough" and geometry.connection.coherence is None
+        return plan if is_sheet and len(nodes) >= _MANY * plan.count else None
     n_embedded = np.count_nonzero(geometry.labels >= 0)
     if plan.chosen is not None:
         inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
