@@ -89,10 +89,11 @@ def unfold(
     run = replace(run, n_jobs=effective_n_jobs(run.n_jobs))  # once for all stages
     geometry = build_geometry(points, options, engine, run, check=check)
     geometry = cut_open(geometry, n_components, seams, run.n_jobs)
-    pieces = [
-        embed_component(geometry, nodes, n_components, landmarks, engine, run, mds=mds)
-        for nodes in geometry.components
-    ]
+    with single_threaded_blas():
+        pieces = [
+            embed_component(geometry, nodes, n_components, landmarks, engine, run, mds=mds)
+            for nodes in geometry.components
+        ]
     coordinates = np.full((len(points), n_components), np.nan, dtype=points.dtype)
     placed = side_by_side([embedding.coordinates for embedding, _ in pieces])
     for nodes, place in zip(geometry.components, placed, strict=True):

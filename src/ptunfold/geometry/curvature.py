@@ -6,7 +6,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.types import Connection, FloatArray, Frames, Graph
+from ptunfold.kernels.medians import neighbor_medians
+from ptunfold.types import Connection, FloatArray, Frames, Graph, kernel_ready
 
 # Of the curvature to how far that of single points is from it, the median over points: 0.2 to 0.3
 # on rolls and sheets that have none, 2 to 10 on hills, 100 and more on spheres.
@@ -41,8 +42,6 @@ def with_curvature(connection: Connection, frames: Frames, *, is_noisy: bool = F
 
 def medians_around(graph: Graph, values: FloatArray) -> FloatArray:
     """Take the median of the values (n_points,) of the neighbours of each point, or its own."""
-    heads = values[graph.indices]
-    in_order = heads[np.lexsort((heads, graph.tails))]
-    counts = np.diff(graph.indptr)
-    middle = np.minimum(graph.indptr[:-1] + counts // 2, max(graph.n_edges - 1, 0))
-    return np.where(counts > 0, in_order[middle], values) if graph.n_edges else values
+    found = np.empty(graph.n_points)
+    neighbor_medians(graph.indptr, graph.indices, kernel_ready(values, np.float64), found)
+    return found

@@ -1,8 +1,6 @@
-"""The nodes nearest on a CSR graph, by Dijkstra's algorithm with an indexed four-way heap."""
+"""The nodes near on a CSR graph, by Dijkstra's algorithm, which ends when they are found."""
 
 from __future__ import annotations
-
-from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -10,20 +8,6 @@ from ptunfold.kernels.compiling import compiled
 
 _UNSEEN = -1
 _SETTLED = -2
-
-
-class Front(NamedTuple):
-    """What Dijkstra's algorithm works with, all of length n.
-
-    ``distance`` from the source, ``order`` the settled nodes by distance; ``heap`` and ``keys`` the
-    nodes at the front, ``slot`` where they are in it.
-    """
-
-    distance: Any
-    order: Any
-    heap: Any
-    keys: Any
-    slot: Any
 
 
 @compiled()
@@ -72,68 +56,6 @@ def _pop(heap, keys, slot, size):
 
 
 @compiled()
-def _new_front(n_points):
-    """Return one as `_settle` wants to find it."""
-    return Front(
-        np.full(n_points, np.inf),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points, dtype=np.int32),
-        np.empty(n_points),
-        np.full(n_points, _UNSEEN, dtype=np.int32),
-    )
-
-
-@compiled()
-def _settle(graph, source, front, places, limit, seen):
-    """Settle nodes by distance from ``source``, until ``limit`` other places have one, or all.
-
-    ``places`` (n,) tells the place of each node and ``seen`` (n,) which source has come to it last.
-    Returns the number of settled nodes and of nodes left in the heap.
-    """
-    indptr, indices, lengths = graph
-    distance, order, heap, keys, slot = front
-    distance[source] = 0.0
-    heap[0] = source
-    keys[0] = 0.0
-    slot[source] = 0
-    size = 1
-    n_settled = 0
-    n_places = 0
-    seen[places[source]] = source
-    while size > 0:
-        node = _pop(heap, keys, slot, size)
-        size -= 1
-        order[n_settled] = node
-        n_settled += 1
-        reach = distance[node]
-        if seen[places[node]] != source:
-            seen[places[node]] = source
-            n_places += 1
-            if n_places == limit:
-                break
-        for edge in range(indptr[node], indptr[node + 1]):
-            head = indices[edge]
-            candidate = reach + lengths[edge]
-            if candidate < distance[head]:
-                distance[head] = candidate
-                position = slot[head]
-                if position == _UNSEEN:
-                    position = size
-                    size += 1
-                _sift_up(heap, keys, slot, position, head, candidate)
-    return n_settled, size
-
-
-@compiled()
-def _forget(front, n_settled, size):
-    """Make it new again, touching only what was touched."""
-    for position in range(n_settled + size):
-        node = front.order[position] if position < n_settled else front.heap[position - n_settled]
-        front.distance[node] = np.inf
-        front.slot[node] = _UNSEEN
-
-
-@compiled()
 def lengths_within(graph, tails, heads, limits, found):
     """Fill ``found`` (m,) with the lengths of the shortest paths from ``tails`` to ``heads`` (m,).
 
@@ -142,7 +64,8 @@ def lengths_within(graph, tails, heads, limits, found):
     """
     indptr, indices, lengths = graph
     n_points = len(indptr) - 1
-    distance, touched, heap, keys, slot = _new_front(n_points)
+    distance, keys = np.full(n_points, np.inf), np.empty(n_points)
+    touched, heap, slot = np.full((3, n_points), _UNSEEN, dtype=np.int32)
     is_wanted = np.zeros(n_points, dtype=np.bool_)
     first = 0
     while first < len(tails):
@@ -185,22 +108,48 @@ def graph_neighborhoods(graph, places, nodes, members, counts):
     """List the nodes nearest on the graph to each of ``nodes``, one for each place.
 
     ``members`` (n_nodes, K) gets up to K nodes by distance, ``counts`` how many they are. Copies
-    of a point would span nothing: only the first node of a place counts, and none of the own.
+    of a point would span nothing: for each point ``places`` (n,) has the first one at the same
+    place, and only the nearest node of a place counts, and none of the own. The front is short, and
+    looking through all of it is faster than a heap.
     """
-    n_points = len(places)
-    front = _new_front(n_points)
+    indptr, indices, lengths = graph
+    n_points, limit = len(places), members.shape[1]
+    distance, keys = np.full(n_points, np.inf), np.empty(n_points)
+    front, slot, touched = np.empty((3, n_points), dtype=np.int32)
     seen = np.full(n_points, -1, dtype=np.int64)
-    counted = np.full(n_points, -1, dtype=np.int64)
     for row in range(len(nodes)):
-        node = nodes[row]
-        n_settled, size = _settle(graph, node, front, places, members.shape[1], seen)
-        counted[places[node]] = node
-        count = 0
-        for position in range(n_settled):
-            member = front.order[position]
-            if counted[places[member]] != node:
-                counted[places[member]] = node
-                members[row, count] = member
+        source = nodes[row]
+        seen[places[source]] = source
+        distance[source], front[0], keys[0], touched[0] = 0.0, source, 0.0, source
+        size, n_touched, count = 1, 1, 0
+        while size > 0:
+            nearest, reach = 0, keys[0]
+            for position in range(1, size):
+                if keys[position] < reach:
+                    nearest, reach = position, keys[position]
+            node = np.uint64(front[nearest])
+            size -= 1
+            last = front[size]
+            front[nearest], keys[nearest], slot[last] = last, keys[size], nearest
+            if seen[places[node]] != source:
+                seen[places[node]] = source
+                members[row, count] = node
                 count += 1
+                if count == limit:
+                    break
+            for edge in range(np.uint64(indptr[node]), np.uint64(indptr[node + np.uint64(1)])):
+                head = np.uint64(indices[edge])
+                candidate = reach + lengths[edge]
+                before = distance[head]
+                if candidate < before:
+                    distance[head] = candidate
+                    if before == np.inf:
+                        touched[n_touched] = head
+                        n_touched += 1
+                        slot[head] = size
+                        front[size] = head
+                        size += 1
+                    keys[slot[head]] = candidate
         counts[row] = count
-        _forget(front, n_settled, size)
+        for position in range(n_touched):
+            distance[touched[position]] = np.inf
