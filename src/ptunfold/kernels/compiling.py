@@ -7,9 +7,11 @@ that a kernel is in, and takes the code of another signature if two processes sa
 from __future__ import annotations
 
 import hashlib
+import sys
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
+from time import perf_counter
 
 from numba import njit
 
@@ -63,18 +65,56 @@ class _Cache:
         try:
             found = self._inner.load_overload(sig, target_context)
         except Exception:  # whatever unpickling a damaged file comes to
-            return None
-        if found is not None and found.signature.args != tuple(sig):
+            found = None
+        if found is None or found.signature.args != tuple(sig):
+            _patience.begin()
             return None
         return found
 
     def save_overload(self, sig, data):
+        _patience.end()
         with suppress(Exception):
             self._inner.save_overload(sig, data)
             return
         with suppress(Exception):  # the disk may be full
             self._inner.flush()  # the index may be damaged
             self._inner.save_overload(sig, data)
+
+
+class _Patience:
+    """Says in one line what a first fit is waiting for, to whoever may be looking at it."""
+
+    def __init__(self):
+        self.begun = []  # kernels being compiled, each inside the one before
+        self.seconds = 0.0
+        self.is_told = False
+
+    def begin(self):
+        """Note that a kernel is going to be compiled."""
+        self.begun.append(perf_counter())
+        waited = self.seconds + perf_counter() - self.begun[0]
+        if waited > _LONG and not self.is_told and _is_watched():
+            self.is_told = True
+            print(
+                "ptunfold is being compiled for this machine, which is done once and takes about "
+                "half a minute",
+                file=sys.stderr,
+            )
+
+    def end(self):
+        """Note that one is."""
+        if self.begun:
+            begun = self.begun.pop()
+            self.seconds += 0.0 if self.begun else perf_counter() - begun
+
+
+_LONG = 2.0  # seconds
+_patience = _Patience()
+
+
+def _is_watched():
+    """Tell whether somebody sees what is written to stderr: at a terminal, or in a notebook."""
+    return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 
 
 @cache

@@ -8,6 +8,31 @@ from ptunfold.kernels.compiling import compiled
 
 
 @compiled()
+def _select(values, count, place):
+    """Return what would be at ``place`` if the first ``count`` values were sorted; moves them.
+
+    Hoare's algorithm. Numba's sort takes three seconds to compile.
+    """
+    low, high = 0, count - 1
+    while low < high:
+        pivot, left, right = values[place], low, high
+        while left <= right:
+            while values[left] < pivot:
+                left += 1
+            while pivot < values[right]:
+                right -= 1
+            if left <= right:
+                values[left], values[right] = values[right], values[left]
+                left += 1
+                right -= 1
+        if right < place:
+            low = left
+        if place < left:
+            high = right
+    return values[place]
+
+
+@compiled()
 def neighbor_medians(indptr, indices, values, found):
     """Fill ``found`` (n,) with the upper median of the neighbours' ``values`` (n,), or the own."""
     n_points = len(found)
@@ -23,6 +48,4 @@ def neighbor_medians(indptr, indices, values, found):
             continue
         for place in range(count):
             near[place] = values[indices[start + place]]
-        some = near[:count]
-        some.sort()
-        found[node] = some[count // 2]
+        found[node] = _select(near, count, count // 2)
