@@ -6,6 +6,8 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, geodesic, geodesic_distances, memory, pipeline, planning
 from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
+from ptunfold.embedding import pieces
+from ptunfold.embedding.alignment import embedding_error
 from ptunfold.engines import Engine
 from ptunfold.geometry import stages
 from ptunfold.geometry.decisions import resolve_auto
@@ -280,3 +282,44 @@ def test_as_many_places_as_coordinates():
     points = np.repeat([[0.0, 0, 0], [3, 4, 0]], 20, axis=0)
     embedding = PTU(landmarks=10).fit_transform(points)
     np.testing.assert_allclose(cdist(embedding, embedding), cdist(points, points), atol=1e-9)
+
+
+@pytest.mark.parametrize("make", [swiss_roll, s_with_hole])
+def test_sheets_of_many_points_are_embedded_by_landmarks(make):
+    data = make(1500, seed=1)
+    found, all_of_them = PTU().fit(data.points), PTU(landmarks=None).fit(data.points)
+    assert len(found.landmarks_) == 64
+    assert len(all_of_them.landmarks_) == 0
+    ours, theirs = (
+        embedding_error(model.embedding_, data.coordinates) for model in (found, all_of_them)
+    )
+    assert ours < 1.05 * theirs
+
+
+def test_few_points_or_none_of_a_sheet_are_embedded_by_all_distances():
+    rough = np.random.default_rng(0).normal(size=(1200, 8))
+    assert len(PTU().fit(swiss_roll(900).points).landmarks_) == 0
+    with pytest.warns(match="no sheet"):
+        assert len(PTU().fit(rough).landmarks_) == 0
+
+
+def test_landmarks_that_tell_too_little_are_given_up(monkeypatch):
+    monkeypatch.setattr(pieces, "_SETTLED", 0.0)
+    points = swiss_roll(1100).points
+    found = PTU().fit(points)
+    assert len(found.landmarks_) == 0
+    np.testing.assert_array_equal(found.embedding_, PTU(landmarks=None).fit(points).embedding_)
+
+
+def test_strained_pictures_are_those_of_all_distances(monkeypatch):
+    monkeypatch.setattr(pieces, "is_strained", lambda *_, **__: True)
+    assert len(PTU().fit(swiss_roll(1100).points).landmarks_) == 0
+
+
+def test_each_large_component_has_its_landmarks():
+    one = swiss_roll(1100, seed=0).points
+    other = swiss_roll(600, seed=1).points + 1000
+    few = 20 * np.random.default_rng(0).random((300, 3)) * [1, 1, 0] - 1000
+    model = PTU(disconnected="separate").fit(np.concatenate((one, other, few)))
+    owners = np.searchsorted([1100, 1700], model.landmarks_, side="right")
+    np.testing.assert_array_equal(np.bincount(owners), [64, 64])
