@@ -151,6 +151,38 @@ def grow_whole_tree(graph, source, tree):
 
 
 @compiled()
+def grow_forest(graph, sources, tree):
+    """Grow the shortest paths to all nodes from the nearest of ``sources``, different nodes.
+
+    The tree is new; returns the number of settled nodes.
+    """
+    indptr, indices, lengths = graph
+    distance, parent_edge, order, heap, keys, slot = tree
+    size, n_settled = 0, 0
+    for source in sources:
+        distance[source] = 0.0
+        heap[size], keys[size], slot[source] = source, 0.0, size
+        size += 1
+    while size > 0:
+        node = _pop(heap, keys, slot, size)
+        size -= 1
+        order[n_settled] = node
+        n_settled += 1
+        for edge in range(indptr[node], indptr[node + 1]):
+            head = indices[edge]
+            candidate = distance[node] + lengths[edge]
+            if candidate < distance[head]:
+                distance[head] = candidate
+                parent_edge[head] = edge
+                position = slot[head]
+                if position == _UNSEEN:
+                    position = size
+                    size += 1
+                _sift_up(heap, keys, slot, position, head, candidate)
+    return n_settled
+
+
+@compiled()
 def least_along(tails, values, tree, n_settled, least):
     """Fill ``least`` (n,) with the least of ``values`` (E,) on the way from the root."""
     for position in range(1, n_settled):
