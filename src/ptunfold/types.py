@@ -353,11 +353,15 @@ class Atlas:
         From each chart to those that share points with it.
     home : (n_points,) int
         The chart that shows each point best; -1 if it was left out.
+    distortion : float
+        The root mean square error of the distances between points that are at home in the same
+        chart, relative to these.
     """
 
     charts: tuple[Chart, ...]
     transitions: dict[tuple[int, int], Transition]
     home: IntArray
+    distortion: float
 
 
 @dataclass(frozen=True, eq=False)

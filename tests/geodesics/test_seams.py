@@ -53,6 +53,7 @@ def three_torus(n_points=2000, seed=0):
         (lambda: cylinder(noise=0.03)[2], 2, "a cylinder", 1, 0),
         (lambda: flat_torus(1000).points, 2, "a torus", 2, 0),
         (lambda: moebius_band(1500).points, 2, "a Möbius band", 1, 0),
+        (lambda: moebius_band(1500, seed=2).points, 2, "a Möbius band", 1, 0),
         (lambda: klein_bottle(2000).points, 2, "a Klein bottle", 2, 0),
         (lambda: sphere(1000).points, 2, "a sphere", 0, 2),
         (cap, 2, "a sheet", 0, 1),

@@ -7,7 +7,14 @@ import pytest
 from scipy.sparse.csgraph import dijkstra
 
 from ptunfold.kernels.inputs import graph_arrays
-from ptunfold.kernels.trees import grow_tree, least_along, lengths_from, new_tree, tree_lengths
+from ptunfold.kernels.trees import (
+    grow_forest,
+    grow_tree,
+    least_along,
+    lengths_from,
+    new_tree,
+    tree_lengths,
+)
 from tests.kernels.graphs import random_graph
 
 GRAPH = random_graph(n_apart=7)
@@ -101,3 +108,15 @@ def test_the_least_on_the_way():
             on_the_way.append(tree.parent_edge[here])
             here = GRAPH.tails[on_the_way[-1]]
         assert least[node] == values[on_the_way].min()
+
+
+def test_a_forest_reaches_each_node_from_the_nearest_root():
+    arrays, roots = graph_arrays(GRAPH), np.array([5, 40, 57])
+    tree = new_tree(arrays)
+    n_reached = grow_forest(arrays, roots, tree)
+    np.testing.assert_allclose(tree.distance, LENGTHS[roots].min(axis=0), rtol=1e-14)
+    assert (np.flatnonzero(tree.parent_edge < 0) == roots).all()
+    order = tree.order[:n_reached]
+    parents = GRAPH.tails[tree.parent_edge[order]]
+    is_root = np.isin(order, roots)
+    assert (tree.visit[parents] < np.arange(n_reached))[~is_root].all()

@@ -65,15 +65,33 @@ def relax(
     >>> print(f"{stress(flat):.2f}, {stress(relax(exact, np.arange(300), flat)):.2f}")
     0.42, 0.29
     """
-    before = coordinates[anchors].astype(np.float64)
-    among = rows[:, anchors].astype(np.float64)
-    among = 0.5 * (among + among.T)
+    start: FloatArray = coordinates.astype(np.float64)
+    before = start[anchors]
+    among = _both_ways(rows[:, anchors])
     lack = max(float(np.mean(cdist(before, before) ** 2) - np.mean(among**2)), 0.0)
-    among = np.sqrt(among**2 + lack)
+    places = least_stress(rows, anchors, start, lack=lack, n_jobs=n_jobs)
+    relaxed = (1 - _SHARE) * start + _SHARE * places
+    return along_principal_axes(relaxed).astype(coordinates.dtype)
+
+
+def least_stress(
+    rows: FloatArray,
+    anchors: IntArray,
+    start: FloatArray,
+    *,
+    lack: float = 0.0,
+    n_jobs: int | None = None,
+) -> FloatArray:
+    """Move points (n, c) from ``start`` to where the stress is least, anchors first.
+
+    ``lack`` is added to the squares of all distances; ``rows`` and ``anchors`` are those of
+    `relax`.
+    """
+    before = start[anchors]
+    among = np.sqrt(_both_ways(rows[:, anchors]) ** 2 + lack)
     after = majorize(among, off_zero(before), settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
-    start: FloatArray = coordinates.astype(np.float64)
-    relaxed = np.empty_like(start)
+    moved = np.empty_like(start)
 
     def follow(block: slice) -> None:
         wanted = np.ascontiguousarray(rows[:, block].T, dtype=np.float64)
@@ -81,7 +99,14 @@ def relax(
         wanted = np.sqrt(wanted**2 + lack)
         places = start[block] + (after - before)[nearest]
         pull_into_place(wanted, after, places)
-        relaxed[block] = (1 - _SHARE) * start[block] + _SHARE * places
+        moved[block] = places
 
     run_blocks(follow, cut(len(start), _COLUMNS), Run(n_jobs))
-    return along_principal_axes(relaxed).astype(coordinates.dtype)
+    return moved
+
+
+def _both_ways(one_way: FloatArray) -> FloatArray:
+    """Take the mean of the two directions of distances (n, n), in 64 bits."""
+    among = one_way.astype(np.float64)
+    mean: FloatArray = 0.5 * (among + among.T)
+    return mean

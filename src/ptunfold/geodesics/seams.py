@@ -16,6 +16,7 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
+from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.paths import unfold
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.graph import without_bridges
@@ -49,8 +50,9 @@ _CLOSED = 0.5
 # Of what is carried over the weakest edge of the best loops: 0.9 and more around cylinders, 0 to
 # 0.8 where a loop jumps from one winding of a roll to the next.
 _TRUSTED = 0.85
-# Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer.
-_LEAST_SEAM = 0.5
+# Edges across a seam, in units of n^(1 - 1/d): 2 and more; those that jump are fewer. Cells have a
+# quarter as many neighbours as points, which are half as far away.
+_LEAST_SEAM, _LEAST_SEAM_OF_CELLS = 0.5, 0.15
 # Of points at a rim, in units of n^(1 - 1/d): 0.4 and more on sheets, up to 0.1 without a rim; of
 # more than two dimensions up to 0.25, because neighbours are few for so many directions.
 _RIM, _SOLID_RIM, _ONE_SIDE = 0.25, 0.35, -0.2
@@ -60,8 +62,8 @@ _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
-# Of more points, which have ten neighbours each, voids are too many to be filled.
-_MOST_POINTS = 200_000
+# More points are put into cells, which have no voids between them, as nearest neighbours do.
+_MOST_POINTS, _N_CELLS = 50_000, 10_000
 _COHERENT = 0.75
 
 
@@ -85,15 +87,26 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     >>> print(find_topology(connection).name)
     a torus
     """
+    if connection.graph.n_points <= _MOST_POINTS:
+        return _find(connection, unroll(connection), n_jobs)
+    cells = gather(connection, _N_CELLS)
+    unrolled = unroll(cells.coarse)
+    found = _find(cells.coarse, unrolled, n_jobs, of_cells=True)
+    return replace(cells.spread(found, unrolled.turns), is_sure=_is_sure(connection))
+
+
+def _find(
+    connection: Connection, unrolled: Unfolding, n_jobs: int | None, *, of_cells: bool = False
+) -> Topology:
+    """Find the topology of a connected graph, of points or of cells, that was unrolled."""
     graph, dim = connection.graph, connection.intrinsic_dim
-    unrolled = unroll(connection)
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
     groups, relations = _group(connection, unrolled, is_open, n_around, n_jobs)
-    has_rim = _has_rim(connection) if dim > 1 else not _is_ring(groups, unrolled.outward)
+    has_rim = _has_rim(connection, of_cells) if dim > 1 else not _is_ring(groups, unrolled.outward)
     found = [groups[place] for place in _independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
-    least = _LEAST_SEAM * graph.n_points ** (1 - 1 / dim)
+    least = (_LEAST_SEAM_OF_CELLS if of_cells else _LEAST_SEAM) * graph.n_points ** (1 - 1 / dim)
     seams = [group for group in found if group in closing and len(group.edges) >= least]
     cut = [group.edges for group in closing]
     edges = np.concatenate(cut) if seams else np.empty(0, dtype=np.int64)
@@ -111,8 +124,11 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
     """Tell whether a loop goes around more than a hole, which a surface without a rim has not."""
-    is_loop = group.closing >= _CLOSED and (group.trust >= _TRUSTED or dim == 1)
-    return is_loop or (dim > 1 and not has_rim)
+    if dim == 1:
+        return group.closing >= _CLOSED
+    # Around a hole left stays left.
+    is_loop = group.closing >= _CLOSED or np.linalg.det(group.turn) < 0
+    return not has_rim or (is_loop and group.trust >= _TRUSTED)
 
 
 def _is_sure(connection: Connection) -> bool:
@@ -130,8 +146,7 @@ def cut_open(
     for each loop that closes.
     """
     torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
-    is_large = geometry.graph.n_points > _MOST_POINTS
-    if seams == "leave" or is_large or not _is_sure(geometry.connection):
+    if seams == "leave" or not _is_sure(geometry.connection):
         return geometry
     least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
     for nodes, topology in topologies(geometry, least, n_jobs):
@@ -154,11 +169,6 @@ def cut_open(
 
 def topology_of(geometry: Geometry) -> Topology:
     """Find the topology of the largest part, in the caller's numbers."""
-    if geometry.graph.n_points > _MOST_POINTS:
-        raise ValueError(
-            f"the topology of more than {_MOST_POINTS:,} points is not known; fit a part of them, "
-            "which tells it, and transform the rest"
-        )
     nodes, found = next(topologies(geometry, 1, n_jobs=1))
     nodes = geometry.to_input(nodes)
     where = np.full((len(geometry.labels), found.dim), np.nan)
@@ -223,7 +233,7 @@ def open_edges(graph: Graph, tree: Tree, n_around: int) -> BoolArray:
     return ~is_shut
 
 
-def _has_rim(connection: Connection) -> bool:
+def _has_rim(connection: Connection, of_cells: bool) -> bool:
     """Tell whether some points have all their neighbours on one side."""
     graph, dim = connection.graph, connection.intrinsic_dim
     lengths = np.linalg.norm(connection.steps, axis=1)
@@ -235,7 +245,10 @@ def _has_rim(connection: Connection) -> bool:
     ahead = means / np.where(sizes > 0, sizes, 1)[:, None]
     is_behind = np.einsum("ei,ei->e", steps, ahead[graph.tails]) < _ONE_SIDE
     has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
-    n_rim = np.count_nonzero(~has_behind & (sizes > 0.5))
+    is_rim = ~has_behind & (sizes > 0.5)
+    if of_cells:  # which have few neighbours: some lack one anywhere, but not next to each other
+        is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) > 0
+    n_rim = np.count_nonzero(is_rim)
     least = _RIM if dim == 2 else _SOLID_RIM
     return bool(n_rim > least * graph.n_points ** (1 - 1 / dim))
 
@@ -319,13 +332,26 @@ def _group(
     if not parts:
         return [], relations
     # Measured even where everything was carried: a few edges that jump do not show in the mean.
-    shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
+    # On the ways to open edges alone, which are few.
+    ways = _on_the_way(graph, unrolled.tree, np.unique(graph.tails[is_open]))
+    shares = carried_shares(connection, ways, n_jobs)
     weakest = np.ones(graph.n_points)
     n_reached = np.count_nonzero(np.isfinite(unrolled.tree.distance))
     least_along(graph.tails, shares, unrolled.tree, n_reached, weakest)
     ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
     least = np.minimum(ends, shares)
     return [_with_motion(connection, unrolled, part, least[part]) for part in parts], relations
+
+
+def _on_the_way(graph: Graph, tree: Tree, nodes: IntArray) -> IntArray:
+    """List the nodes on the ways from the root of a tree to some of them, sorted."""
+    is_met = np.zeros(graph.n_points, dtype=bool)
+    while len(nodes):
+        is_met[nodes] = True
+        nodes = nodes[tree.parent_edge[nodes] >= 0]
+        nodes = np.unique(graph.tails[tree.parent_edge[nodes]])
+        nodes = nodes[~is_met[nodes]]
+    return np.flatnonzero(is_met)
 
 
 def _with_motion(

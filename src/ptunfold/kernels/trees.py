@@ -52,7 +52,15 @@ def new_tree(graph: GraphArrays) -> Tree:
 
 @compiled()
 def grow_tree(graph, source, tree):
-    """Grow the shortest-path tree of ``source``; returns the number of nodes that are reached.
+    """Grow the shortest-path tree of ``source``; returns the number of nodes that are reached."""
+    sources = np.empty(1, dtype=np.int64)
+    sources[0] = source
+    return grow_forest(graph, sources, tree)
+
+
+@compiled()
+def grow_forest(graph, sources, tree):
+    """Grow the shortest paths from the nearest of ``sources``; returns how many nodes are reached.
 
     A node that is found to be nearer after its visit is visited once more, so the order of the
     visits changes the time and not the lengths. With each node at its last visit, parents come
@@ -64,8 +72,9 @@ def grow_tree(graph, source, tree):
     distance[:] = np.inf
     parent_edge[:] = -1
     visit[:] = -1
-    distance[source] = 0.0
-    put(queue, source, 0)
+    for source in sources:
+        distance[source] = 0.0
+        put(queue, source, 0)
     n_visits, n_again = 0, 0
     origin, current = 0.0, 0
     while True:
