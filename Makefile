@@ -72,6 +72,7 @@ paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs
 bench: $(DEV)  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
 	$(BIN)/python benchmarks/stages.py
+	$(BIN)/python benchmarks/against_others.py 1000 10000 100000 --output benchmarks/results/others.md
 
 accuracy: $(DEV)  ## errors against the truth, over ten seeds
 	$(BIN)/python benchmarks/accuracy.py

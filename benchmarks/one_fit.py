@@ -35,6 +35,7 @@ PLAIN = {
     "denoise": 0,
     "coherence": 1,
     "prune": None,
+    "landmarks": None,
 }
 
 
@@ -107,7 +108,7 @@ def per_pair(points, jobs):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["ptu", "plain", "isomap", "stages", "pairs"])
+    parser.add_argument("what", choices=["ptu", "all", "plain", "isomap", "stages", "pairs"])
     parser.add_argument("--points", type=int, default=5000)
     parser.add_argument("--features", type=int, default=3)
     parser.add_argument("--dtype", default="float32")
@@ -116,11 +117,12 @@ def main():
     options = parser.parse_args()
     data = swiss_roll(options.points, hole=0.4, n_features=options.features, seed=options.seed)
     points = data.points.astype(options.dtype)
-    PTU().fit(
-        swiss_roll(500).points.astype(options.dtype)
-    )  # a warm cache: compiling is measured on its own
+    for landmarks in ("auto", None):  # a warm cache: compiling is measured on its own
+        PTU(landmarks=landmarks).fit(swiss_roll(1200).points.astype(options.dtype))
     if options.what == "ptu":
         result = fit(PTU(n_jobs=options.jobs), data, points)
+    elif options.what == "all":
+        result = fit(PTU(n_jobs=options.jobs, landmarks=None), data, points)
     elif options.what == "plain":
         result = fit(PTU(n_jobs=options.jobs, **PLAIN), data, points)
     elif options.what == "isomap":
