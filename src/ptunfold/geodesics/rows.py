@@ -23,7 +23,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_SOURCES = 32
 _MOST_BATCHES = 8
-_MOST_VALUES = 1 << 22
+_MOST_VALUES, _LEAST_VALUES = 1 << 22, 1 << 14
 
 
 class Blocks(Protocol):
@@ -104,4 +104,6 @@ class MeanRows:
             for index in range(block.start, block.stop):
                 self.write(sources[index], rows[index])
 
-        run_blocks(handle, cut(len(sources), 1), run, "distances", "sources")
+        # What is done in a few milliseconds is done before other threads have started.
+        size = max(_LEAST_VALUES // self.connection.graph.n_points, 1)
+        run_blocks(handle, cut(len(sources), size), run, "distances", "sources")
