@@ -27,7 +27,7 @@ def test_size_seed_and_dimension(name):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_geodesics_are_no_shorter_than_chords(name):
-    data = getattr(datasets, name)(40 if name in ROUNDED else 150, seed=1)
+    data = getattr(datasets, name)(12 if name in ROUNDED else 150, seed=1)
     chords = np.linalg.norm(data.points[:, None] - data.points[None], axis=2)
     if data.true_rows is None:
         with pytest.raises(ValueError, match="true distances of these points are not known"):
