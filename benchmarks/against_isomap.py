@@ -189,7 +189,7 @@ def main(sizes):
     say(
         f"Swiss roll with a hole, float32, {len(os.sched_getaffinity(0))} cores "
         f"({platform.machine()}), warm cache; medians of {REPEATS}, each in a fresh process. PTU: "
-        "as it comes. All: by all distances, landmarks=None. Plain: as in the paper, all distances, "
+        "as it comes. All: by all distances (landmarks=None). Plain: as in the paper, by all, "
         "10 neighbours, planes by principal components of 15, chords. Isomap: 10 neighbours.\n"
     )
     rows = compare_fits(sizes, say)
