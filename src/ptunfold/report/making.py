@@ -72,7 +72,7 @@ def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
     embedding = fitted.embedding[order]
     bent = curvature(geometry.connection, n_jobs=n_jobs)
     stretched = stretch(geometry.chart, embedding)
-    given = None if fitted.given is None else fitted.given[order]
+    given = None if fitted.around_holes is None else fitted.around_holes[order]
     voids = find_voids(geometry, embedding, points=given)
     return {
         "voids": tuple(replace(void, rim=order[void.rim]) for void in voids),

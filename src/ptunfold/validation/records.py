@@ -117,6 +117,9 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
     """
     _check_kind(frames, Frames, "frames", "make some with ptunfold.estimate_frames")
     vectors = look_at(frames.vectors, "frames.vectors", "f", (None, None, None))
+    members = frames.members
+    if members is not None:  # which stand for features
+        points = points[0], vectors.shape[1]
     points = points[0], vectors.shape[1] if points[1] is None else points[1]
     if vectors.shape[:2] != points:
         raise ValueError(
@@ -130,7 +133,12 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
             "least one vector and no more than there are dimensions"
         )
     is_needed = np.diff(graph.indptr) > 0
-    check_orthonormal(vectors, "frames.vectors", is_needed)
+    if members is None:
+        check_orthonormal(vectors, "frames.vectors", is_needed)
+    else:
+        members = kernel_ready(look_at(members, "frames.members", "i", points), np.int64)
+        check_range(members, n_points, "frames.members")
+        _numbers(frames, "vectors", (*points, dim), is_needed)
     is_one_sided = frames.is_one_sided
     if is_one_sided is not None:
         is_one_sided = look_at(is_one_sided, "frames.is_one_sided", "b", (n_points,))
@@ -142,6 +150,8 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
         is_one_sided,
         frames.n_members,
         _numbers(frames, "curvature", (n_points,), is_needed),
+        members,
+        _numbers(frames, "negative", (n_points,), is_needed),
     )
 
 

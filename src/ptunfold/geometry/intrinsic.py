@@ -1,0 +1,118 @@
+"""Tangent spaces from distances alone: local scaling, and what a tangent space sees of a point.
+
+A basis is a combination of the members of a neighbourhood. With shares a that add up to 0, and the
+squared distances r² of a point from the members, the point is at -½ aᵗr² along it, but for a
+constant (Gower's formula). In a Euclidean space this is the product with the vector itself.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from ptunfold.geometry.surface import fit_quadratic
+from ptunfold.types import FloatArray, Frames, IntArray, Space
+from ptunfold.validation import SURFACES
+
+# Of the largest eigenvalue: less is rounding.
+_LEAST = 1e-13
+_NUMBERS_TOGETHER = 1 << 20
+
+
+def local_planes(
+    space: Space, members: IntArray, counts: IntArray, dim: int, tangent: str
+) -> tuple[Any, ...]:
+    """Find the tangent planes of neighbourhoods, as `find_members` returns them.
+
+    Classical scaling of the distances within a neighbourhood gives its coordinates, along its
+    principal axes. Returns what `Planes` has, bases and lift as shares of members, and the share
+    of negative eigenvalues at each.
+    """
+    values, vectors = scaled(space, members, counts)
+    negative = np.maximum(-values, 0).sum(axis=1) / np.maximum(np.abs(values).sum(axis=1), 1e-300)
+    largest = values[:, :1]
+    is_kept = values > np.maximum(_LEAST * largest, 0)
+    n_kept = max(int(is_kept.sum(axis=1).max(initial=0)), dim)
+    values = np.where(is_kept, values, 0)[:, :n_kept]
+    roots, vectors = np.sqrt(values), vectors[:, :, :n_kept]
+    inverse = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
+    shares = vectors * inverse[:, None, :]  # of members in each axis
+    residual = np.sqrt(values[:, dim:].sum(axis=1) / (counts + 1))
+    rounding = np.sqrt(_LEAST * np.maximum(largest[:, 0], 0))
+    if tangent not in SURFACES:
+        return shares[:, :, :dim], roots[:, :dim], residual, rounding, None, None, negative
+    bases = np.broadcast_to(np.eye(n_kept, dim), (len(members), n_kept, dim))
+    tangents, residual, lift, curvature = fit_quadratic(
+        vectors * roots[:, None, :], counts, bases, is_robust=tangent == "robust"
+    )
+    lifted = (shares @ lift[:, :, None])[:, :, 0]
+    return shares @ tangents, roots[:, :dim], residual, rounding, lifted, curvature, negative
+
+
+def scaled(space: Space, members: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
+    """Scale neighbourhoods: eigenvalues (n_nodes, K + 1), the largest first, and vectors."""
+    is_member = np.arange(members.shape[1]) <= counts[:, None]
+    weights = is_member / (counts + 1)[:, None]
+    products = -0.5 * space.squares(members, members)
+    products -= np.einsum("ij,ijk->ik", weights, products)[:, None, :]
+    products -= np.einsum("ijk,ik->ij", products, weights)[:, :, None]
+    products *= is_member[:, :, None] * is_member[:, None, :]
+    values, vectors = np.linalg.eigh(0.5 * (products + products.transpose(0, 2, 1)))
+    return values[:, ::-1], vectors[:, :, ::-1]
+
+
+def shadows(
+    space: Space, members: IntArray, shares: FloatArray, tails: IntArray, heads: IntArray
+) -> FloatArray:
+    """Write the ways from tails to heads in tangent spaces, (n_edges, d).
+
+    These are given by ``members`` (n_edges, K + 1) and their ``shares`` (n_edges, K + 1, d).
+    """
+    found = np.empty((len(tails), shares.shape[2]))
+    for some in _blocks(len(tails), 2 * members.shape[1]):
+        squares = space.squares(members[some], np.column_stack((tails[some], heads[some])))
+        found[some] = -0.5 * np.einsum(
+            "emi,em->ei", shares[some], squares[..., 1] - squares[..., 0]
+        )
+    return found
+
+
+def seen_edges(
+    space: Space, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, and these frames in each other.
+
+    As `edges_in_frames` does. The overlap of two frames is the second difference of squared
+    distances, over the members of the one and of the other.
+    """
+    assert frames.members is not None
+    n_edges, dim = len(tails), frames.intrinsic_dim
+    overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
+    from_tail, from_head = np.empty((2, n_edges, dim))
+    members, shares = frames.members, frames.vectors
+    for some in _blocks(n_edges, (members.shape[1] + 1) ** 2):
+        ends = tails[some].astype(np.int64), heads[some].astype(np.int64)
+        rows, columns = (np.column_stack((end, members[end])) for end in ends)
+        between = space.squares(rows, columns)
+        lengths[some] = np.sqrt(between[:, 0, 0])
+        first, second = (shares[end] for end in ends)
+        own_first, own_second = (space.squares(members[end], end[:, None])[:, :, 0] for end in ends)
+        overlaps[some] = -0.5 * first.transpose(0, 2, 1) @ between[:, 1:, 1:] @ second
+        from_tail[some] = -0.5 * np.einsum("emi,em->ei", first, between[:, 1:, 0] - own_first)
+        from_head[some] = -0.5 * np.einsum("emi,em->ei", second, between[:, 0, 1:] - own_second)
+    return overlaps, from_tail, from_head, lengths
+
+
+def sizes(space: Space, members: IntArray, shares: FloatArray) -> FloatArray:
+    """Measure vectors that are given by shares of members (n_nodes, K + 1), (n_nodes,)."""
+    found = np.empty(len(members))
+    for some in _blocks(len(members), members.shape[1] ** 2):
+        squares = space.squares(members[some], members[some])
+        found[some] = -0.5 * np.einsum("ia,iab,ib->i", shares[some], squares, shares[some])
+    return np.sqrt(np.maximum(found, 0))
+
+
+def _blocks(n_items: int, n_numbers: int) -> list[slice]:
+    size = max(_NUMBERS_TOGETHER // n_numbers, 1)
+    return [slice(start, min(start + size, n_items)) for start in range(0, n_items, size)]

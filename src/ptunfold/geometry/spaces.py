@@ -1,0 +1,588 @@
+"""Points that are known by distances: a matrix, a sparse one, or a metric that is evaluated."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable
+from functools import cached_property, partial
+from threading import Lock
+from typing import Any
+
+import numpy as np
+from scipy import sparse
+from scipy.sparse import csgraph
+from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
+from sklearn.metrics import DistanceMetric
+from sklearn.neighbors import BallTree, NearestNeighbors
+
+from ptunfold.geometry.neighbors import distinct_places
+from ptunfold.threads import cut, openmp_threads
+from ptunfold.types import FloatArray, IntArray, Points, Space
+from ptunfold.validation.distances import (
+    as_euclidean,
+    check_called,
+    check_distance_matrix,
+    check_metric,
+    check_value,
+)
+from ptunfold.validation.points import check_points
+
+_MOST_DIMENSIONS = 64  # of tangent spaces, where no coordinates bound them
+_PIVOTS, _MOST_AXES = 16, 10
+_PAIRS_TRIED = 2000
+_VALUES_TOGETHER = 1 << 24
+# A callable is asked for all distances where neighbourhoods of so many points ask for as many.
+LEAST_NEIGHBORS = 15
+# Candidates for each neighbour that a callable is asked about, a part at a time.
+_PARTS_ASKED = (2, 4, 6)
+# Of a sparse matrix, completed by paths: as far as so many times the usual row reaches, and so many
+# at each point.
+_FARTHER, _MOST_COMPLETED = 5.0, 1000
+_ROWS_TOGETHER = 256
+
+
+def metric_space(X: Any, metric: Any = "euclidean") -> Points:
+    """Take points by their distances, for the stages of the method.
+
+    What it returns goes wherever points do: to :func:`build_graph`, :func:`estimate_frames`,
+    :func:`connect`, :func:`widen_graph` and :func:`estimate_dimension`.
+
+    Parameters
+    ----------
+    X : array-like of shape (n_points, n_features) or (n_points, n_points)
+        The points or, with ``metric="precomputed"``, their distances.
+    metric : str or callable
+        As in :class:`ptunfold.PTU`.
+
+    Returns
+    -------
+    points : Space or array
+        The points; an array where the metric is that of a Euclidean space.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import build_graph, connect, estimate_frames, metric_space
+    >>> places = np.random.default_rng(0).uniform(0, 1, (100, 2))  # latitudes and longitudes
+    >>> space = metric_space(places, "haversine")
+    >>> graph = build_graph(space)
+    >>> connection = connect(space, graph, estimate_frames(space, graph))
+    >>> connection.steps.shape[1]
+    2
+    """
+    return taken(X if _is_precomputed(metric) else check_points(X), metric)
+
+
+def _is_precomputed(metric: Any) -> bool:
+    return isinstance(metric, str) and metric == "precomputed"
+
+
+def taken(X: Any, metric: Any) -> Points:
+    """Do what `metric_space` does, for points that are checked, or a matrix that is not."""
+    metric = check_metric(metric)
+    if _is_precomputed(metric):
+        matrix = check_distance_matrix(X)
+        return Known(matrix) if sparse.issparse(matrix) else Matrix(matrix)
+    if callable(metric):
+        called = Called(X, metric)
+        # As many as neighbourhoods need anyway.
+        return called if len(X) > 2 * LEAST_NEIGHBORS**2 else called.whole()
+    mapped = as_euclidean(X, metric)
+    return Evaluated(X, Measure(metric, X)) if mapped is None else mapped
+
+
+class _Given(Space):
+    """What all kinds have in common; ``row`` has the distances from a point to all others."""
+
+    dtype: Any = np.dtype(np.float64)
+
+    def __init__(self, n_points: int) -> None:
+        self.shape = n_points, min(n_points - 1, _MOST_DIMENSIONS)
+        self.moves = np.zeros(n_points)
+
+    @abstractmethod
+    def row(self, point: int) -> FloatArray:
+        """Return the distances from a point to all, (n_points,)."""
+
+    @cached_property
+    def pivots(self) -> tuple[IntArray, FloatArray]:
+        """Points far from each other, (n_pivots,), and the distances to them, (n_points, p)."""
+        chosen, rows = [0], [self.row(0)]
+        nearest = np.where(np.isfinite(rows[0]), rows[0], np.inf)
+        while len(chosen) < min(_PIVOTS, len(self)) and nearest.max() > 0:
+            chosen.append(int(nearest.argmax()))
+            rows.append(self.row(chosen[-1]))
+            nearest = np.minimum(nearest, rows[-1])
+        table = np.array(rows).T
+        if not np.isfinite(table).all():  # between parts of a sparse matrix
+            table[~np.isfinite(table)] = 2 * table[np.isfinite(table)].max()
+        return np.array(chosen), table
+
+    @cached_property
+    def view(self) -> FloatArray:  # type: ignore[override]
+        """Classical scaling of the distances to pivots, in as many axes as these show."""
+        chosen, table = self.pivots
+        squares = np.square(table)
+        among = squares[chosen]
+        centred = -0.5 * (among - among.mean(axis=0) - among.mean(axis=1)[:, None] + among.mean())
+        values, vectors = np.linalg.eigh(centred)
+        values, vectors = values[::-1][:_MOST_AXES], vectors[:, ::-1][:, :_MOST_AXES]
+        kept = values > 1e-9 * values[0]
+        axes = vectors[:, kept] / np.sqrt(values[kept])
+        found = -0.5 * (squares - among.mean(axis=0)) @ axes
+        return np.ascontiguousarray(found.astype(self.dtype))
+
+    @cached_property
+    def bound(self) -> FloatArray:  # type: ignore[override]
+        """The view, if no distance in it is too long; or distances to pivots."""
+        chosen, table = self.pivots
+        if self._has_true_view:
+            return np.ascontiguousarray(self.view * (1 - 1e-10), dtype=np.float64)
+        # By the triangle inequality; no distance between rows is more than the largest difference.
+        return table / np.sqrt(len(chosen))
+
+    @property
+    def _has_true_view(self) -> bool:
+        pairs = np.random.default_rng(0).integers(len(self), size=(2, _PAIRS_TRIED))
+        apart = np.linalg.norm(self.view[pairs[0]] - self.view[pairs[1]], axis=1)
+        return bool((apart <= self.lengths(*pairs) * (1 + 1e-9) + 1e-12 * apart.max()).all())
+
+    def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:
+        """Find them by the distances to pivots, which cost nothing."""
+        table = self.pivots[1]
+        _, found = cKDTree(table[among]).query(table[queries], count, p=np.inf)
+        return found.reshape(len(queries), count)
+
+    def within(self, radius: float) -> IntArray:
+        """Find them among those that the distances to pivots do not rule out."""
+        pairs = cKDTree(self.pivots[1]).query_pairs(radius * (1 + 1e-6), p=np.inf)
+        found = np.array(sorted(pairs), dtype=np.int64).reshape(-1, 2)
+        return found[self.lengths(*found.T) <= radius * (1 + 1e-6)]
+
+
+class Matrix(_Given):
+    """All distances between points, (n_points, n_points), perhaps mapped into memory from a file.
+
+    ``moves`` (n_points,) is how far each point was moved from where it was given, and ``cross``
+    (n_points, n_points) the squared distances of moved points from all as they were given.
+    """
+
+    def __init__(
+        self,
+        matrix: FloatArray,
+        moves: FloatArray | None = None,
+        cross: FloatArray | None = None,
+    ) -> None:
+        super().__init__(len(matrix))
+        self.matrix, self.nbytes = matrix, int(matrix.nbytes)
+        self.dtype = matrix.dtype
+        self._cross = cross
+        if moves is not None:
+            self.moves = moves
+
+    def row(self, point: int) -> FloatArray:  # noqa: D102
+        return np.asarray(self.matrix[point], dtype=np.float64)
+
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:  # noqa: D102
+        found = self.matrix[rows[:, :, None], columns[:, None, :]]
+        return np.square(found, dtype=np.float64)
+
+    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
+        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+        return np.asarray(self.matrix[low, high], dtype=np.float64)
+
+    def candidates(self, block: slice, count: int) -> IntArray:  # noqa: D102
+        found = np.empty((block.stop - block.start, count), dtype=np.int64)
+        for some in self._blocks(block):
+            here = slice(some.start - block.start, some.stop - block.start)
+            found[here] = np.argpartition(self.matrix[some], count - 1, axis=1)[:, :count]
+        return found
+
+    def within(self, radius: float) -> IntArray:  # noqa: D102
+        pairs = []
+        for some in self._blocks(slice(0, len(self))):
+            tails, heads = np.nonzero(self.matrix[some] <= radius)
+            pairs.append(np.column_stack((tails + some.start, heads)))
+        found = np.concatenate(pairs)
+        return found[found[:, 0] < found[:, 1]]
+
+    def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:  # noqa: D102
+        found = np.empty((len(queries), count), dtype=np.int64)
+        for some in cut(len(queries), max(_VALUES_TOGETHER // len(among), 1)):
+            apart = self.matrix[np.ix_(queries[some], among)]
+            best = np.argpartition(apart, count - 1, axis=1)[:, :count]
+            order = np.argsort(np.take_along_axis(apart, best, axis=1), axis=1)
+            found[some] = np.take_along_axis(best, order, axis=1)
+        return found
+
+    def among(self, nodes: IntArray) -> Matrix:  # noqa: D102
+        return Matrix(self.matrix[np.ix_(nodes, nodes)])
+
+    @cached_property
+    def places(self) -> IntArray:  # type: ignore[override]
+        """The first point at distance 0 of each."""
+        found = [(self.matrix[some] <= 0).argmax(axis=1) for some in self._blocks()]
+        return np.concatenate(found)
+
+    def movable(self, n_neighbors: int) -> Matrix:  # noqa: D102
+        return self
+
+    @cached_property
+    def extent(self) -> float:  # type: ignore[override]
+        """The root mean square distance from the middle."""
+        sums = [np.square(self.matrix[some], dtype=np.float64).sum() for some in self._blocks()]
+        return float(np.sqrt(sum(sums) / 2) / len(self))
+
+    def moved(self, members: IntArray, weights: FloatArray) -> Matrix:
+        """Move points; the distances follow from those that there are.
+
+        A point moved to the mean of others with the weights w is at w·r² - ½ w·D²w from one that is
+        at the distances r from these, D² being the squared distances between them.
+        """
+        n_points, width = members.shape
+        tails = np.repeat(np.arange(n_points), width)
+        entries = weights.ravel(), (tails, members.ravel())
+        mean = sparse.csr_array(entries, shape=self.matrix.shape) + sparse.eye_array(n_points)
+        mean = sparse.csr_array(mean)[self.places]  # copies stay together
+        squares = np.square(self.matrix, dtype=np.float64)
+        cross = squares if self._cross is None else self._cross
+        from_moved = mean @ squares
+        between = (mean @ from_moved.T).T
+        own = 0.5 * np.diagonal(between).copy()
+        between -= own
+        between -= own[:, None]
+        between = 0.5 * (between + between.T)
+        np.fill_diagonal(between, 0)
+        distances = np.sqrt(np.maximum(between, 0, out=between), out=between)
+        cross = mean @ cross - own[:, None]
+        moves = np.sqrt(np.maximum(np.diagonal(cross), 0))
+        return Matrix(distances.astype(self.dtype, copy=False), moves, cross)
+
+    def _blocks(self, block: slice | None = None) -> list[slice]:
+        start, stop = (0, len(self)) if block is None else (block.start, block.stop)
+        parts = cut(stop - start, max(_VALUES_TOGETHER // len(self), 1))
+        return [slice(start + part.start, start + part.stop) for part in parts]
+
+
+class Evaluated(_Given):
+    """Points (n_points, n_features) under a metric that a library knows, measured when asked."""
+
+    def __init__(self, points: FloatArray, measure: Measure) -> None:
+        super().__init__(len(points))
+        self.view, self.nbytes = points, int(points.nbytes)
+        self.dtype, self.measure = points.dtype, measure
+        self._values = self.measure.values(points)
+
+    def row(self, point: int) -> FloatArray:  # noqa: D102
+        return self.measure(self._values[[point]], self._values)[0]
+
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:  # noqa: D102
+        found = np.empty((*rows.shape, columns.shape[1]))
+        for place, (ours, theirs) in enumerate(zip(rows, columns, strict=True)):
+            found[place] = self.measure(self._values[ours], self._values[theirs])
+        return np.square(found, out=found)
+
+    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
+        # From the first to the last of each pair, so that both directions have the same bits.
+        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+        order = np.argsort(low, kind="stable")
+        starts = np.flatnonzero(np.diff(low[order], prepend=-1))
+        found = np.empty(len(low))
+        for some in np.split(order, starts[1:]) if len(order) else ():
+            found[some] = self.measure(self._values[low[some[:1]]], self._values[high[some]])[0]
+        return found
+
+    def among(self, nodes: IntArray) -> Evaluated:  # noqa: D102
+        return Evaluated(self.view[nodes], self.measure)
+
+    def candidates(self, block: slice, count: int) -> IntArray:  # noqa: D102
+        return self.search(self._values[block], count)
+
+    @cached_property
+    def search(self) -> Callable[[FloatArray, int], IntArray]:
+        """What finds the nearest points of others, as `Measure.values` returns them."""
+        return self.measure.search(self._values)
+
+    @cached_property
+    def places(self) -> IntArray:  # type: ignore[override]
+        """Copies of a point are told by their coordinates."""
+        return distinct_places(self.view)
+
+    @property
+    def _has_true_view(self) -> bool:
+        return False  # coordinates have units of their own
+
+
+class Measure:
+    """A metric that a library knows, as it was when points were fitted."""
+
+    def __init__(self, metric: str, fitted: FloatArray) -> None:
+        self.metric, self._axes = metric, None
+        if metric in ("seuclidean", "mahalanobis"):  # distances between points that are whitened
+            self.metric, self._axes = "euclidean", _whitening(metric, fitted.astype(np.float64))
+        if self.metric == "haversine":
+            self._measure = DistanceMetric.get_metric("haversine").pairwise
+        else:
+            self._measure = partial(cdist, metric=self.metric)
+
+    def __call__(self, one: FloatArray, other: FloatArray) -> FloatArray:
+        """Return the distances between rows of ``values``, (n, m)."""
+        found: FloatArray = self._measure(one, other)
+        return found
+
+    def values(self, points: FloatArray) -> FloatArray:
+        """Return points as they are measured."""
+        values = points.astype(np.float64)
+        return values if self._axes is None else np.einsum("ij,jk->ik", values, self._axes)
+
+    def search(self, values: FloatArray) -> Callable[[FloatArray, int], IntArray]:
+        """Make what finds the nearest of ``values`` to others."""
+        if self.metric in BallTree.valid_metrics:
+            known = NearestNeighbors(algorithm="auto", metric=self.metric).fit(values)
+
+            def by_tree(queries: FloatArray, count: int) -> IntArray:
+                with openmp_threads(None):
+                    return known.kneighbors(queries, count, return_distance=False)
+
+            return by_tree
+
+        def one_by_one(queries: FloatArray, count: int) -> IntArray:
+            found = np.empty((len(queries), count), dtype=np.int64)
+            for some in cut(len(queries), max(_VALUES_TOGETHER // len(values), 1)):
+                apart = self(queries[some], values)
+                found[some] = np.argpartition(apart, count - 1, axis=1)[:, :count]
+            return found
+
+        return one_by_one
+
+
+def _whitening(metric: str, points: FloatArray) -> FloatArray:
+    """Return what takes points to others, whose Euclidean distances are those of the metric."""
+    if metric == "seuclidean":
+        variance = points.var(axis=0, ddof=1)
+        return np.diag(1 / np.sqrt(np.where(variance > 0, variance, 1)))
+    values, vectors = np.linalg.eigh(np.atleast_2d(np.cov(points.T)))
+    kept = values > 1e-12 * values[-1]
+    return vectors[:, kept] / np.sqrt(values[kept])
+
+
+class _Store(_Given):
+    """Distances that are kept once they are known, each pair once."""
+
+    def __init__(self, n_points: int) -> None:
+        super().__init__(n_points)
+        self._keys: IntArray = np.empty(0, dtype=np.int64)
+        self._values: FloatArray = np.empty(0)
+        self._lock = Lock()
+
+    @abstractmethod
+    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:
+        """Find distances that are not kept yet, of points with tails < heads, (n_pairs,)."""
+
+    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:
+        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
+        keys = low * np.int64(len(self)) + high
+        with self._lock:
+            places, is_there = self._look_up(keys)
+            missing = np.unique(keys[~is_there & (low != high)])
+            if len(missing):
+                self._keep(missing, self.find(*np.divmod(missing, len(self))))
+                places, is_there = self._look_up(keys)
+            return np.where(is_there, self._values[places] if len(self._values) else 0.0, 0.0)
+
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        tails, heads = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
+        return np.square(self.lengths(tails.ravel(), heads.ravel())).reshape(tails.shape)
+
+    def _look_up(self, keys: IntArray) -> tuple[IntArray, Any]:
+        if not len(self._keys):
+            return np.zeros(keys.shape, dtype=np.int64), np.zeros(keys.shape, dtype=bool)
+        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
+        return places, self._keys[places] == keys
+
+    def _keep(self, keys: IntArray, values: FloatArray) -> None:
+        keys, values = np.concatenate((self._keys, keys)), np.concatenate((self._values, values))
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._values = keys[order], values[order]
+
+
+class Called(_Store):
+    """Points (n_points, n_features) under a callable, which is asked about each pair once."""
+
+    def __init__(self, points: FloatArray, metric: Callable[[Any, Any], Any]) -> None:
+        super().__init__(len(points))
+        check_called(metric, points)
+        self.view, self.nbytes, self.metric = points, int(points.nbytes), metric
+        self.dtype = points.dtype
+
+    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
+        points, pairs = self.view, zip(tails.tolist(), heads.tolist(), strict=True)
+        found = [self.metric(points[tail], points[head]) for tail, head in pairs]
+        return check_value(np.array(found, dtype=np.float64))
+
+    def row(self, point: int) -> FloatArray:  # noqa: D102
+        return self.lengths(np.full(len(self), point), np.arange(len(self)))
+
+    def among(self, nodes: IntArray) -> Called:  # noqa: D102
+        return Called(self.view[nodes], self.metric)
+
+    def movable(self, n_neighbors: int) -> Matrix | None:  # noqa: D102
+        # Where neighbourhoods ask for as many.
+        return self.whole() if len(self) <= 2 * n_neighbors**2 else None
+
+    def whole(self) -> Matrix:
+        """Ask for all distances."""
+        tails, heads = np.triu_indices(len(self), 1)
+        matrix = np.zeros((len(self), len(self)))
+        matrix[tails, heads] = matrix[heads, tails] = self.lengths(tails, heads)
+        found = Matrix(matrix.astype(self.dtype))
+        found.__dict__.update(view=self.view, places=self.places)
+        return found
+
+    @cached_property
+    def places(self) -> IntArray:  # type: ignore[override]
+        """Copies of a point are told by their coordinates."""
+        return distinct_places(self.view)
+
+    def candidates(self, block: slice, count: int) -> IntArray:
+        """Find them by the distances to pivots, which rule most points out.
+
+        No point is nearer than its distances to pivots differ. Those that differ least are asked
+        about first, and more as long as nearer ones may be left, up to a limit.
+        """
+        table, rows = self.pivots[1], np.arange(block.start, block.stop)
+        most = min(_PARTS_ASKED[-1] * count, len(self))
+        least, near = cKDTree(table).query(table[block], most, p=np.inf)
+        apart, done = np.full(near.shape, np.inf), 0
+        open_ones = np.arange(len(rows))
+        for part in _PARTS_ASKED:
+            some = slice(done, min(part * count, most))
+            ends = rows[open_ones].repeat(some.stop - done), near[open_ones, some].ravel()
+            apart[open_ones, some] = self.lengths(*ends).reshape(len(open_ones), -1)
+            farthest = np.partition(apart[open_ones], count - 1, axis=1)[:, count - 1]
+            done = some.stop
+            if done == most:
+                break
+            open_ones = open_ones[least[open_ones, done] < farthest]
+        best = np.argpartition(apart, count - 1, axis=1)[:, :count]
+        return np.take_along_axis(near, best, axis=1)
+
+    @property
+    def _has_true_view(self) -> bool:
+        return False
+
+
+class Known(_Store):
+    """Some of the distances between points, in a sparse matrix that is symmetric.
+
+    Others are completed by the shortest paths along those that are known.
+    """
+
+    def __init__(self, matrix: sparse.csr_array) -> None:
+        super().__init__(matrix.shape[0])
+        self.matrix, self.nbytes = matrix, int(matrix.data.nbytes)
+        self.n_asked = self.n_missing = 0
+        upper = sparse.triu(matrix, 1).tocoo()
+        rows, columns = upper.coords
+        self._keep(rows * np.int64(len(self)) + columns, upper.data.astype(np.float64))
+        self._given = self._keys
+        # SciPy takes a stored 0 for no edge.
+        self._ways = matrix.copy()
+        positive = matrix.data[matrix.data > 0]
+        self._ways.data = np.maximum(matrix.data, 1e-12 * positive.min(initial=1.0))
+        self._complete()
+
+    def _complete(self) -> None:
+        """Complete what is near, all at once: what neighbourhoods ask for."""
+        degrees = np.diff(self.matrix.indptr)
+        longest = np.maximum.reduceat(self.matrix.data, self.matrix.indptr[:-1][degrees > 0])
+        limit = _FARTHER * float(np.quantile(longest, 0.9))
+        keys, values = [], []
+        for block in cut(len(self), _ROWS_TOGETHER):
+            rows = np.arange(block.start, block.stop)
+            found = csgraph.dijkstra(self._ways, indices=rows, limit=limit)
+            found[:, : block.start] = np.inf
+            if found.shape[1] > _MOST_COMPLETED:
+                last = np.partition(found, _MOST_COMPLETED, axis=1)[:, _MOST_COMPLETED]
+                found[found > last[:, None]] = np.inf
+            tails, heads = np.nonzero(np.isfinite(found))
+            later = heads > rows[tails]
+            tails, heads = tails[later], heads[later]
+            keys.append(rows[tails] * np.int64(len(self)) + heads)
+            values.append(found[tails, heads])
+        new = np.concatenate(keys)
+        is_new = ~np.isin(new, self._given, assume_unique=True)
+        self._keep(new[is_new], np.concatenate(values)[is_new])
+
+    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
+        found = np.empty(len(tails))
+        sources, which = np.unique(tails, return_inverse=True)
+        for block in cut(len(sources), _ROWS_TOGETHER):
+            rows = csgraph.dijkstra(self._ways, indices=sources[block])
+            some = np.flatnonzero((which >= block.start) & (which < block.stop))
+            found[some] = rows[which[some] - block.start, heads[some]]
+        return found
+
+    def row(self, point: int) -> FloatArray:  # noqa: D102
+        return csgraph.dijkstra(self._ways, indices=point)
+
+    def among(self, nodes: IntArray) -> Known:  # noqa: D102
+        return Known(self.matrix[nodes][:, nodes])
+
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:  # noqa: D102
+        if rows is columns:  # inside neighbourhoods
+            tails, heads = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
+            keys = (tails * np.int64(len(self)) + heads)[tails < heads]
+            places = np.minimum(np.searchsorted(self._given, keys), len(self._given) - 1)
+            self.n_asked += len(keys)
+            self.n_missing += int(np.count_nonzero(self._given[places] != keys))
+        return super().squares(rows, columns)
+
+    def candidates(self, block: slice, count: int) -> IntArray:
+        """List the nearest of the points that distances are known to; itself where they are few."""
+        found = np.repeat(np.arange(block.start, block.stop)[:, None], count, axis=1)
+        for row in range(block.start, block.stop):
+            stored = slice(*self.matrix.indptr[row : row + 2])
+            heads, apart = self.matrix.indices[stored], self.matrix.data[stored]
+            near = heads[np.argsort(apart, kind="stable")[: count - 1]]
+            found[row - block.start, : len(near)] = near
+        return found
+
+    def within(self, radius: float) -> IntArray:  # noqa: D102
+        near = self._values <= radius
+        keys = self._keys[near & np.isin(self._keys, self._given, assume_unique=True)]
+        return np.column_stack(np.divmod(keys, len(self)))
+
+    def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:  # noqa: D102
+        n_parts = int(csgraph.connected_components(self._ways, directed=False)[0])
+        if n_parts > 1:
+            raise ValueError(
+                f"the matrix falls into {n_parts} parts with no distance known between them; add "
+                'some, or pass disconnected="largest" or disconnected="separate"'
+            )
+        return super().nearest(among, queries, count)
+
+    @cached_property
+    def places(self) -> IntArray:  # type: ignore[override]
+        """The first point at distance 0 of each, where that is stored."""
+        zero = self.matrix.copy()
+        zero.data = (self.matrix.data == 0).astype(np.int8)
+        zero.eliminate_zeros()
+        _, labels = csgraph.connected_components(zero, directed=False)
+        _, first = np.unique(labels, return_index=True)
+        return first[labels]
+
+    @property
+    def _has_true_view(self) -> bool:
+        return False  # paths are longer than distances
+
+    def said(self) -> list[str]:
+        """Tell how many distances were completed."""
+        if not self.n_missing:
+            return []
+        return [
+            f"{self.n_missing / self.n_asked:.0%} of the distances inside neighbourhoods are not "
+            "in the matrix, and were completed by the shortest paths along those that are; store "
+            "more of them for truer tangent spaces"
+        ]
