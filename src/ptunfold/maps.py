@@ -36,8 +36,9 @@ class Maps:
         ``frames_.vectors[i]`` as its axes: ``log_map(i) @ frames_.vectors[i].T`` are the same
         vectors in the space of the data (with more features than points in the basis that
         ``frames_`` are written in; with distances that are not Euclidean there is none). It has the
-        length of the distance from ``i``, and points along the geodesic. Its direction is the gradient of the distances around ``i`` or, where paths
-        lead around something on both sides, that of the unfolded shortest path.
+        length of the distance from ``i``, and points along the geodesic. Its direction is the
+        gradient of the distances around ``i`` or, where paths lead around something on both sides,
+        that of the unfolded shortest path.
 
         Parameters
         ----------
