@@ -29,9 +29,12 @@ def seen_by(
     """Keep what is needed of distances; ``surface`` is the space itself, or moved by denoising."""
     graph = connection.graph
     turned = np.empty(graph.n_edges)
-    for some in cut(graph.n_edges, _EDGES_TOGETHER):
+    edges = np.flatnonzero(graph.tails < graph.indices)
+    for block in cut(len(edges), _EDGES_TOGETHER):
+        some = edges[block]
         overlaps, *_ = edges_in_frames(surface, frames, graph.tails[some], graph.indices[some])
         turned[some] = frames.intrinsic_dim - np.square(overlaps).sum(axis=(1, 2))
+        turned[graph.reverse[some]] = turned[some]
     n_off = _dimensions(space, frames) - frames.intrinsic_dim
     if surface is not space:
         frames = _before_moving(space, frames, connection, settings, run)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable
 from functools import cached_property, partial
@@ -17,8 +18,9 @@ from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import BallTree, NearestNeighbors
 
 from ptunfold.geometry.neighbors import distinct_places
+from ptunfold.kernels.pairs import look_up
 from ptunfold.threads import cut, openmp_threads
-from ptunfold.types import FloatArray, IntArray, Points, Space
+from ptunfold.types import FloatArray, IntArray, Points, Space, kernel_ready
 from ptunfold.validation.distances import (
     as_euclidean,
     check_called,
@@ -265,44 +267,80 @@ class Matrix(_Given):
         return [slice(start + part.start, start + part.stop) for part in parts]
 
 
-class Evaluated(_Given):
-    """Points (n_points, n_features) under a metric that a library knows, measured when asked."""
+class _Store(_Given):
+    """Distances that are kept once they are known, each pair once."""
+
+    def __init__(self, n_points: int) -> None:
+        super().__init__(n_points)
+        self._keys: IntArray = np.empty(0, dtype=np.int64)  # n times the lower + the higher point
+        self._values: FloatArray = np.empty(0)
+        self._lock = Lock()
+        self._keep(self._keys, self._values)
+
+    @abstractmethod
+    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:
+        """Find distances that are not kept yet, of points with tails < heads, in their order."""
+
+    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:
+        return self._look_up(tails[:, None], heads[:, None])[:, 0, 0]
+
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        found = self._look_up(rows, columns)
+        return np.square(found, out=found)
+
+    def _look_up(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return distances between ``rows`` (m, a) and ``columns`` (m, b): (m, a, b)."""
+        rows, columns = kernel_ready(rows, np.int64), kernel_ready(columns, np.int64)
+        found = np.empty((*rows.shape, columns.shape[1]))
+        with self._lock:
+            look_up(*self._lists, rows, columns, found)
+            where = np.nonzero(np.isnan(found))
+            if len(where[0]):
+                ends = rows[where[0], where[1]], columns[where[0], where[2]]
+                keys = np.unique(np.minimum(*ends) * np.int64(len(self)) + np.maximum(*ends))
+                self._keep(keys, self.find(*np.divmod(keys, len(self))))
+                look_up(*self._lists, rows, columns, found)
+        return found
+
+    def _keep(self, keys: IntArray, values: FloatArray) -> None:
+        keys, values = np.concatenate((self._keys, keys)), np.concatenate((self._values, values))
+        order = np.argsort(keys, kind="stable")
+        self._keys, self._values = keys[order], values[order]
+        lows, heads = np.divmod(self._keys, len(self))
+        indptr = np.concatenate(([0], np.cumsum(np.bincount(lows, minlength=len(self)))))
+        self._lists = indptr, heads, self._values
+
+
+class Evaluated(_Store):
+    """Points (n_points, n_features) under a metric that a library knows."""
 
     def __init__(self, points: FloatArray, measure: Measure) -> None:
         super().__init__(len(points))
         self.view, self.nbytes = points, int(points.nbytes)
         self.dtype, self.measure = points.dtype, measure
-        self._values = self.measure.values(points)
+        self._rows = measure.values(points)
 
     def row(self, point: int) -> FloatArray:  # noqa: D102
-        return self.measure(self._values[[point]], self._values)[0]
+        return self.measure(self._rows[[point]], self._rows)[0]
 
-    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:  # noqa: D102
-        found = np.empty((*rows.shape, columns.shape[1]))
-        for place, (ours, theirs) in enumerate(zip(rows, columns, strict=True)):
-            found[place] = self.measure(self._values[ours], self._values[theirs])
-        return np.square(found, out=found)
-
-    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
-        # From the first to the last of each pair, so that both directions have the same bits.
-        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
-        order = np.argsort(low, kind="stable")
-        starts = np.flatnonzero(np.diff(low[order], prepend=-1))
-        found = np.empty(len(low))
-        for some in np.split(order, starts[1:]) if len(order) else ():
-            found[some] = self.measure(self._values[low[some[:1]]], self._values[high[some]])[0]
+    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
+        found = np.empty(len(tails))
+        starts = np.flatnonzero(np.diff(tails, prepend=-1))
+        for start, stop in itertools.pairwise([*starts.tolist(), len(tails)]):
+            others = self._rows[heads[start:stop]]
+            found[start:stop] = self.measure(self._rows[tails[start], None], others)[0]
         return found
 
     def among(self, nodes: IntArray) -> Evaluated:  # noqa: D102
         return Evaluated(self.view[nodes], self.measure)
 
     def candidates(self, block: slice, count: int) -> IntArray:  # noqa: D102
-        return self.search(self._values[block], count)
+        return self.search(self._rows[block], count)
 
     @cached_property
     def search(self) -> Callable[[FloatArray, int], IntArray]:
         """What finds the nearest points of others, as `Measure.values` returns them."""
-        return self.measure.search(self._values)
+        return self.measure.search(self._rows)
 
     @cached_property
     def places(self) -> IntArray:  # type: ignore[override]
@@ -367,46 +405,6 @@ def _whitening(metric: str, points: FloatArray) -> FloatArray:
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-class _Store(_Given):
-    """Distances that are kept once they are known, each pair once."""
-
-    def __init__(self, n_points: int) -> None:
-        super().__init__(n_points)
-        self._keys: IntArray = np.empty(0, dtype=np.int64)
-        self._values: FloatArray = np.empty(0)
-        self._lock = Lock()
-
-    @abstractmethod
-    def find(self, tails: IntArray, heads: IntArray) -> FloatArray:
-        """Find distances that are not kept yet, of points with tails < heads, (n_pairs,)."""
-
-    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:
-        low, high = np.minimum(tails, heads), np.maximum(tails, heads)
-        keys = low * np.int64(len(self)) + high
-        with self._lock:
-            places, is_there = self._look_up(keys)
-            missing = np.unique(keys[~is_there & (low != high)])
-            if len(missing):
-                self._keep(missing, self.find(*np.divmod(missing, len(self))))
-                places, is_there = self._look_up(keys)
-            return np.where(is_there, self._values[places] if len(self._values) else 0.0, 0.0)
-
-    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        tails, heads = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
-        return np.square(self.lengths(tails.ravel(), heads.ravel())).reshape(tails.shape)
-
-    def _look_up(self, keys: IntArray) -> tuple[IntArray, Any]:
-        if not len(self._keys):
-            return np.zeros(keys.shape, dtype=np.int64), np.zeros(keys.shape, dtype=bool)
-        places = np.minimum(np.searchsorted(self._keys, keys), len(self._keys) - 1)
-        return places, self._keys[places] == keys
-
-    def _keep(self, keys: IntArray, values: FloatArray) -> None:
-        keys, values = np.concatenate((self._keys, keys)), np.concatenate((self._values, values))
-        order = np.argsort(keys, kind="stable")
-        self._keys, self._values = keys[order], values[order]
-
-
 class Called(_Store):
     """Points (n_points, n_features) under a callable, which is asked about each pair once."""
 
@@ -462,9 +460,9 @@ class Called(_Store):
             apart[open_ones, some] = self.lengths(*ends).reshape(len(open_ones), -1)
             farthest = np.partition(apart[open_ones], count - 1, axis=1)[:, count - 1]
             done = some.stop
-            if done == most:
+            open_ones = open_ones[least[open_ones, min(done, most - 1)] < farthest]
+            if done == most or not len(open_ones):
                 break
-            open_ones = open_ones[least[open_ones, done] < farthest]
         best = np.argpartition(apart, count - 1, axis=1)[:, :count]
         return np.take_along_axis(near, best, axis=1)
 

@@ -19,7 +19,7 @@ from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import Frames, Graph, Points, Space
+from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
 _CANDIDATES = 2  # for each edge
@@ -124,7 +124,7 @@ def _along(
 
     def handle(block: slice) -> None:
         ends = tails[block], heads[block]
-        _, from_tail, from_head, lengths = edges_in_frames(points, frames, *ends)
+        from_tail, from_head, lengths = _shadows(points, frames, *ends)
         shadow = np.minimum(np.linalg.norm(from_tail, axis=1), np.linalg.norm(from_head, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
@@ -132,6 +132,21 @@ def _along(
     pattern.data = is_kept.astype(np.int8)
     pattern.eliminate_zeros()
     return pattern
+
+
+def _shadows(
+    points: Points, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, (n_edges, d), and measure them, (n_edges,)."""
+    if not isinstance(points, Space):
+        return edges_in_frames(points, frames, tails, heads)[1:]
+    assert frames.members is not None
+    members, vectors = frames.members, frames.vectors
+    return (
+        shadows(points, members[tails], vectors[tails], tails, heads),
+        shadows(points, members[heads], vectors[heads], heads, tails),
+        points.lengths(tails, heads),
+    )
 
 
 def with_ends_joined(points: Points, graph: Graph, frames: Frames) -> Graph:
