@@ -16,7 +16,7 @@ from ptunfold.types import FloatArray, Frames, IntArray, Space
 from ptunfold.validation import SURFACES
 
 # Of the largest eigenvalue: less is rounding.
-_LEAST = 1e-13
+_LEAST, _TINY = 1e-13, 1e-300
 _NUMBERS_TOGETHER = 1 << 20
 
 
@@ -26,28 +26,39 @@ def local_planes(
     """Find the tangent planes of neighbourhoods, as `find_members` returns them.
 
     Classical scaling of the distances within a neighbourhood gives its coordinates, along its
-    principal axes. Returns what `Planes` has, bases and lift as shares of members, and the share
+    principal axes. Axes with negative eigenvalues, which distances along curved data have, count
+    with negative squares: with them a sphere that is given by arcs is as curved as one of points,
+    and without them a third of it. Returns what `Planes` has, bases and lift as shares of members, and the share
     of negative eigenvalues at each.
     """
     values, vectors = scaled(space, members, counts)
-    negative = np.maximum(-values, 0).sum(axis=1) / np.maximum(np.abs(values).sum(axis=1), 1e-300)
-    largest = values[:, :1]
-    is_kept = values > np.maximum(_LEAST * largest, 0)
+    sizes_of = np.abs(values)
+    negative = np.maximum(-values, 0).sum(axis=1) / np.maximum(sizes_of.sum(axis=1), _TINY)
+    residual = np.sqrt(np.maximum(values[:, dim:], 0).sum(axis=1) / (counts + 1))
+    largest = np.maximum(values[:, 0], 0)
+    widths, rounding = np.sqrt(np.maximum(values[:, :dim], 0)), np.sqrt(_LEAST * largest)
+    # The axes of the plane, then all others, the longest first.
+    sizes_of[:, :dim] = np.where(values[:, :dim] > 0, np.inf, 0)
+    order = np.argsort(-sizes_of, axis=1, kind="stable")
+    values = np.take_along_axis(values, order, axis=1)
+    is_kept = np.abs(values) > _LEAST * largest[:, None]
     n_kept = max(int(is_kept.sum(axis=1).max(initial=0)), dim)
     values = np.where(is_kept, values, 0)[:, :n_kept]
-    roots, vectors = np.sqrt(values), vectors[:, :, :n_kept]
-    inverse = np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)
-    shares = vectors * inverse[:, None, :]  # of members in each axis
-    residual = np.sqrt(values[:, dim:].sum(axis=1) / (counts + 1))
-    rounding = np.sqrt(_LEAST * np.maximum(largest[:, 0], 0))
+    vectors = np.take_along_axis(vectors, order[:, None, :n_kept], axis=2)
+    roots = np.sqrt(np.abs(values))
+    shares = vectors * np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)[:, None]
     if tangent not in SURFACES:
-        return shares[:, :, :dim], roots[:, :dim], residual, rounding, None, None, negative
+        return shares[:, :, :dim], widths, residual, rounding, None, None, negative
     bases = np.broadcast_to(np.eye(n_kept, dim), (len(members), n_kept, dim))
     tangents, residual, lift, curvature = fit_quadratic(
-        vectors * roots[:, None, :], counts, bases, is_robust=tangent == "robust"
+        vectors * roots[:, None],
+        counts,
+        bases,
+        is_robust=tangent == "robust",
+        signs=np.where(values < 0, -1.0, 1.0),
     )
     lifted = (shares @ lift[:, :, None])[:, :, 0]
-    return shares @ tangents, roots[:, :dim], residual, rounding, lifted, curvature, negative
+    return shares @ tangents, widths, residual, rounding, lifted, curvature, negative
 
 
 def scaled(space: Space, members: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:
