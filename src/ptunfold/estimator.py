@@ -834,7 +834,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         new points at voids()[0].samples would tell whether the hole is real
         """
         check_is_fitted(self)
-        return diagnose(self._fitted, self._input_names, self.n_jobs)
+        names = self._input_names
+        if self._fitted.is_precomputed:  # places are those of the embedding
+            names = [f"ptu{index}" for index in range(self.embedding_.shape[1])]
+        return diagnose(self._fitted, names, self.n_jobs)
 
     @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(

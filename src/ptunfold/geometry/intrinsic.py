@@ -28,8 +28,8 @@ def local_planes(
     Classical scaling of the distances within a neighbourhood gives its coordinates, along its
     principal axes. Axes with negative eigenvalues, which distances along curved data have, count
     with negative squares: with them a sphere that is given by arcs is as curved as one of points,
-    and without them a third of it. Returns what `Planes` has, bases and lift as shares of members, and the share
-    of negative eigenvalues at each.
+    and without them a third of it. Returns what `Planes` has, bases and lift as shares of members,
+    and the share of negative eigenvalues at each.
     """
     values, vectors = scaled(space, members, counts)
     sizes_of = np.abs(values)

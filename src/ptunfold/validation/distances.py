@@ -12,10 +12,12 @@ from ptunfold.types import FloatArray
 
 # Under another name: distances of Euclidean space, or what grows with them.
 _EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "nan_euclidean")
+_DIRECTIONS = ("cosine", "correlation")
 _ALIASES = {"l1": "cityblock", "manhattan": "cityblock", "infinity": "chebyshev", "p": "minkowski"}
 METRICS = (
     *_EUCLIDEAN,
-    *("cosine", "correlation", "seuclidean", "mahalanobis"),
+    *_DIRECTIONS,
+    *("seuclidean", "mahalanobis"),
     *("cityblock", "chebyshev", "canberra", "braycurtis", "jensenshannon", "haversine"),
     *("hamming", "jaccard", "dice", "rogerstanimoto", "russellrao", "sokalsneath", "yule"),
     *_ALIASES,
@@ -39,8 +41,8 @@ def check_metric(metric: Any) -> Any:
 
 
 def is_euclidean(metric: Any) -> bool:
-    """Tell whether points are taken as they are."""
-    return isinstance(metric, str) and metric in _EUCLIDEAN
+    """Tell whether points are taken by coordinates, their own or those of their directions."""
+    return isinstance(metric, str) and _ALIASES.get(metric, metric) in (*_EUCLIDEAN, *_DIRECTIONS)
 
 
 def as_euclidean(points: FloatArray, metric: str) -> FloatArray | None:
@@ -51,7 +53,7 @@ def as_euclidean(points: FloatArray, metric: str) -> FloatArray | None:
     """
     if metric in _EUCLIDEAN:
         return points
-    if metric not in ("cosine", "correlation"):
+    if metric not in _DIRECTIONS:
         return None
     values = points.astype(np.float64)
     if metric == "correlation":

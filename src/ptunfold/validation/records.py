@@ -20,6 +20,7 @@ from ptunfold.types import (
     Geometry,
     Graph,
     IntArray,
+    Seen,
     kernel_ready,
 )
 from ptunfold.validation.shapes import (
@@ -228,6 +229,7 @@ def check_geometry(geometry: Geometry) -> Geometry:
         order = kernel_ready(look_at(order, "order", "i", (n_points,)), np.int64)
         if not np.array_equal(np.sort(order), np.arange(n_points)):
             raise ValueError(f"order does not list each of {n_points} points once")
+    seen = None if geometry.seen is None else _checked_seen(geometry.seen, graph, connection)
     torn = _check_pairs(geometry.torn, n_points, "torn")
     _check_among(torn, graph, "torn")
     return replace(
@@ -241,6 +243,26 @@ def check_geometry(geometry: Geometry) -> Geometry:
         shortcuts=kernel_ready(shortcuts, np.int64),
         order=order,
         torn=torn,
+        seen=seen,
+    )
+
+
+def _checked_seen(seen: Seen, graph: Graph, connection: Connection) -> Seen:
+    members = kernel_ready(look_at(seen.members, "seen.members", "i", (None, None)), np.int64)
+    check_range(members, graph.n_points, "seen.members")
+    n_points, width = graph.n_points, members.shape[1]
+    squares = _numbers(seen, "squares", (n_points, width), least=0)
+    extent = check_numbers(np.atleast_1d(seen.extent), "seen.extent", (1,))
+    n_off = look_at(np.atleast_1d(seen.n_off), "seen.n_off", "i", (1,))
+    check_range(n_off, 1 << 31, "seen.n_off", least=1)
+    return Seen(
+        members,
+        _numbers(seen, "shares", (n_points, width, connection.intrinsic_dim)),
+        squares,
+        _numbers(seen, "turned", (graph.n_edges,)),
+        _numbers(seen, "moved", (n_points,), least=0),
+        float(extent[0]),
+        int(n_off[0]),
     )
 
 
