@@ -40,9 +40,9 @@ from ptunfold.types import (
 
 # Coherence below it is worth a word, with points enough for neighbourhoods to have a shape.
 _MUCH_LOST, _MANY_POINTS = 0.3, 50
-# Of the eigenvalues of neighbourhoods, by size. Distances along a sphere have 0.01 and less, those
-# of city blocks 0.05 to 0.1, squared distances more than 0.2.
-_MUCH_NEGATIVE = 0.12
+# Of the eigenvalues of neighbourhoods, by size. Distances along a sphere have 0.005 and less, those
+# of city blocks 0.12, squared distances more.
+_MUCH_NEGATIVE = 0.1
 
 
 def unfold(

@@ -48,14 +48,15 @@ class SeenExtension:
         self.places = distinct_places(self.points)
         self.graph = geometry.graph
         chart = geometry.chart  # neighbours across a seam are elsewhere in the embedding
-        cut_open = replace(geometry, graph=chart.graph, connection=chart, torn=None)
+        graph = geometry.graph if chart is geometry.connection else chart.graph
+        cut_open = replace(geometry, graph=graph, connection=chart, torn=None)
         kept = proper_edges(cut_open, self.places, n_jobs)
-        degrees = np.bincount(chart.graph.tails[kept], minlength=len(self.points))
+        degrees = np.bincount(graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
-        self.indices = chart.graph.indices[kept]
+        self.indices = graph.indices[kept]
         steps = np.ascontiguousarray(chart.steps[kept])
         self.maps, _ = fit_maps(self.indptr, self.indices, steps, self.coordinates)
-        sums = np.bincount(chart.graph.tails[kept], chart.graph.lengths[kept], len(self.points))
+        sums = np.bincount(graph.tails[kept], graph.lengths[kept], len(self.points))
         self.reach = sums / np.maximum(degrees, 1)
         self.embedded = np.flatnonzero(
             self.is_embedded & (self.places == np.arange(len(self.points)))

@@ -15,8 +15,9 @@ from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.types import FloatArray, Frames, IntArray, Space
 from ptunfold.validation import SURFACES
 
-# Of the largest eigenvalue: less is rounding.
-_LEAST, _TINY = 1e-13, 1e-300
+# Of the largest eigenvalue: less is rounding, in 64 bits and in 32.
+_LEAST, _LEAST_SINGLE = 1e-13, 1e-6
+_TINY = 1e-300
 _NUMBERS_TOGETHER = 1 << 20
 
 
@@ -35,20 +36,20 @@ def local_planes(
     sizes_of = np.abs(values)
     negative = np.maximum(-values, 0).sum(axis=1) / np.maximum(sizes_of.sum(axis=1), _TINY)
     residual = np.sqrt(np.maximum(values[:, dim:], 0).sum(axis=1) / (counts + 1))
-    largest = np.maximum(values[:, 0], 0)
-    widths, rounding = np.sqrt(np.maximum(values[:, :dim], 0)), np.sqrt(_LEAST * largest)
+    least = (_LEAST_SINGLE if space.dtype == np.float32 else _LEAST) * np.maximum(values[:, 0], 0)
+    widths = np.sqrt(np.maximum(values[:, :dim], 0))
     # The axes of the plane, then all others, the longest first.
     sizes_of[:, :dim] = np.where(values[:, :dim] > 0, np.inf, 0)
     order = np.argsort(-sizes_of, axis=1, kind="stable")
     values = np.take_along_axis(values, order, axis=1)
-    is_kept = np.abs(values) > _LEAST * largest[:, None]
+    is_kept = np.abs(values) > least[:, None]
     n_kept = max(int(is_kept.sum(axis=1).max(initial=0)), dim)
     values = np.where(is_kept, values, 0)[:, :n_kept]
     vectors = np.take_along_axis(vectors, order[:, None, :n_kept], axis=2)
     roots = np.sqrt(np.abs(values))
     shares = vectors * np.divide(1, roots, out=np.zeros_like(roots), where=roots > 0)[:, None]
     if tangent not in SURFACES:
-        return shares[:, :, :dim], widths, residual, rounding, None, None, negative
+        return shares[:, :, :dim], widths, residual, np.sqrt(least), None, None, negative
     bases = np.broadcast_to(np.eye(n_kept, dim), (len(members), n_kept, dim))
     tangents, residual, lift, curvature = fit_quadratic(
         vectors * roots[:, None],
@@ -58,7 +59,7 @@ def local_planes(
         signs=np.where(values < 0, -1.0, 1.0),
     )
     lifted = (shares @ lift[:, :, None])[:, :, 0]
-    return shares @ tangents, widths, residual, rounding, lifted, curvature, negative
+    return shares @ tangents, widths, residual, np.sqrt(least), lifted, curvature, negative
 
 
 def scaled(space: Space, members: IntArray, counts: IntArray) -> tuple[FloatArray, FloatArray]:

@@ -32,6 +32,7 @@ from ptunfold.validation.points import check_points
 
 _MOST_DIMENSIONS = 64  # of tangent spaces, where no coordinates bound them
 _PIVOTS, _MOST_AXES = 16, 10
+_PIVOTS_TRUST = 3  # candidates for each point that is looked for by distances to pivots
 _PAIRS_TRIED = 2000
 _VALUES_TOGETHER = 1 << 24
 # A callable is asked for all distances where neighbourhoods of so many points ask for as many.
@@ -130,7 +131,7 @@ class _Given(Space):
         centred = -0.5 * (among - among.mean(axis=0) - among.mean(axis=1)[:, None] + among.mean())
         values, vectors = np.linalg.eigh(centred)
         values, vectors = values[::-1][:_MOST_AXES], vectors[:, ::-1][:, :_MOST_AXES]
-        kept = values > 1e-9 * values[0]
+        kept = values > self._rounding * values[0]
         axes = vectors[:, kept] / np.sqrt(values[kept])
         found = -0.5 * (squares - among.mean(axis=0)) @ axes
         return np.ascontiguousarray(found.astype(self.dtype))
@@ -140,7 +141,7 @@ class _Given(Space):
         """The view, if no distance in it is too long; or distances to pivots."""
         chosen, table = self.pivots
         if self._has_true_view:
-            return np.ascontiguousarray(self.view * (1 - 1e-10), dtype=np.float64)
+            return self.view.astype(np.float64) * (1 - 1e-1 * self._rounding)
         # By the triangle inequality; no distance between rows is more than the largest difference.
         return table / np.sqrt(len(chosen))
 
@@ -148,13 +149,21 @@ class _Given(Space):
     def _has_true_view(self) -> bool:
         pairs = np.random.default_rng(0).integers(len(self), size=(2, _PAIRS_TRIED))
         apart = np.linalg.norm(self.view[pairs[0]] - self.view[pairs[1]], axis=1)
-        return bool((apart <= self.lengths(*pairs) * (1 + 1e-9) + 1e-12 * apart.max()).all())
+        longest = self.lengths(*pairs) * (1 + self._rounding) + 1e-3 * self._rounding * apart.max()
+        return bool((apart <= longest).all())
+
+    @property
+    def _rounding(self) -> float:
+        return 1e-5 if self.dtype == np.float32 else 1e-9
 
     def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:
-        """Find them by the distances to pivots, which cost nothing."""
-        table = self.pivots[1]
-        _, found = cKDTree(table[among]).query(table[queries], count, p=np.inf)
-        return found.reshape(len(queries), count)
+        """Find them among those whose distances to pivots are the most alike."""
+        table, n_near = self.pivots[1], min(_PIVOTS_TRUST * count, len(among))
+        _, found = cKDTree(table[among]).query(table[queries], n_near, p=np.inf)
+        found = found.reshape(len(queries), n_near)
+        apart = self.squares(queries[:, None], among[found])[:, 0]
+        order = np.argsort(apart, axis=1, kind="stable")[:, :count]
+        return np.take_along_axis(found, order, axis=1)
 
     def within(self, radius: float) -> IntArray:
         """Find them among those that the distances to pivots do not rule out."""
@@ -212,10 +221,7 @@ class Matrix(_Given):
     def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:  # noqa: D102
         found = np.empty((len(queries), count), dtype=np.int64)
         for some in cut(len(queries), max(_VALUES_TOGETHER // len(among), 1)):
-            apart = self.matrix[np.ix_(queries[some], among)]
-            best = np.argpartition(apart, count - 1, axis=1)[:, :count]
-            order = np.argsort(np.take_along_axis(apart, best, axis=1), axis=1)
-            found[some] = np.take_along_axis(best, order, axis=1)
+            found[some] = _smallest(self.matrix[np.ix_(queries[some], among)], count)
         return found
 
     def among(self, nodes: IntArray) -> Matrix:  # noqa: D102
@@ -311,13 +317,42 @@ class _Store(_Given):
         self._lists = indptr, heads, self._values
 
 
-class Evaluated(_Store):
-    """Points (n_points, n_features) under a metric that a library knows."""
+class _Measured(_Store):
+    """Points (n_points, n_features) that a metric is asked about, each pair once."""
+
+    def __init__(self, points: FloatArray) -> None:
+        super().__init__(len(points))
+        self.view, self.nbytes, self.dtype = points, int(points.nbytes), points.dtype
+
+    def movable(self, n_neighbors: int) -> Matrix | None:
+        # Where neighbourhoods ask for as many.
+        return self.whole() if len(self) <= 2 * n_neighbors**2 else None
+
+    def whole(self) -> Matrix:
+        """Ask for all distances."""
+        tails, heads = np.triu_indices(len(self), 1)
+        matrix = np.zeros((len(self), len(self)))
+        matrix[tails, heads] = matrix[heads, tails] = self.lengths(tails, heads)
+        found = Matrix(matrix.astype(self.dtype))
+        found.__dict__.update(view=self.view, places=self.places)
+        return found
+
+    @cached_property
+    def places(self) -> IntArray:  # type: ignore[override]
+        """Copies of a point are told by their coordinates."""
+        return distinct_places(self.view)
+
+    @property
+    def _has_true_view(self) -> bool:
+        return False  # coordinates have units of their own
+
+
+class Evaluated(_Measured):
+    """Points under a metric that a library knows."""
 
     def __init__(self, points: FloatArray, measure: Measure) -> None:
-        super().__init__(len(points))
-        self.view, self.nbytes = points, int(points.nbytes)
-        self.dtype, self.measure = points.dtype, measure
+        super().__init__(points)
+        self.measure = measure
         self._rows = measure.values(points)
 
     def row(self, point: int) -> FloatArray:  # noqa: D102
@@ -337,19 +372,13 @@ class Evaluated(_Store):
     def candidates(self, block: slice, count: int) -> IntArray:  # noqa: D102
         return self.search(self._rows[block], count)
 
+    def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:  # noqa: D102
+        return self.measure.search(self._rows[among])(self._rows[queries], count)
+
     @cached_property
     def search(self) -> Callable[[FloatArray, int], IntArray]:
         """What finds the nearest points of others, as `Measure.values` returns them."""
         return self.measure.search(self._rows)
-
-    @cached_property
-    def places(self) -> IntArray:  # type: ignore[override]
-        """Copies of a point are told by their coordinates."""
-        return distinct_places(self.view)
-
-    @property
-    def _has_true_view(self) -> bool:
-        return False  # coordinates have units of their own
 
 
 class Measure:
@@ -388,11 +417,17 @@ class Measure:
         def one_by_one(queries: FloatArray, count: int) -> IntArray:
             found = np.empty((len(queries), count), dtype=np.int64)
             for some in cut(len(queries), max(_VALUES_TOGETHER // len(values), 1)):
-                apart = self(queries[some], values)
-                found[some] = np.argpartition(apart, count - 1, axis=1)[:, :count]
+                found[some] = _smallest(self(queries[some], values), count)
             return found
 
         return one_by_one
+
+
+def _smallest(apart: FloatArray, count: int) -> IntArray:
+    """Find the places of the smallest numbers of each row, in their order, (n_rows, count)."""
+    best = np.argpartition(apart, count - 1, axis=1)[:, :count]
+    order = np.argsort(np.take_along_axis(apart, best, axis=1), axis=1, kind="stable")
+    return np.take_along_axis(best, order, axis=1)
 
 
 def _whitening(metric: str, points: FloatArray) -> FloatArray:
@@ -405,14 +440,13 @@ def _whitening(metric: str, points: FloatArray) -> FloatArray:
     return vectors[:, kept] / np.sqrt(values[kept])
 
 
-class Called(_Store):
-    """Points (n_points, n_features) under a callable, which is asked about each pair once."""
+class Called(_Measured):
+    """Points under a callable."""
 
     def __init__(self, points: FloatArray, metric: Callable[[Any, Any], Any]) -> None:
-        super().__init__(len(points))
+        super().__init__(points)
         check_called(metric, points)
-        self.view, self.nbytes, self.metric = points, int(points.nbytes), metric
-        self.dtype = points.dtype
+        self.metric = metric
 
     def find(self, tails: IntArray, heads: IntArray) -> FloatArray:  # noqa: D102
         points, pairs = self.view, zip(tails.tolist(), heads.tolist(), strict=True)
@@ -424,24 +458,6 @@ class Called(_Store):
 
     def among(self, nodes: IntArray) -> Called:  # noqa: D102
         return Called(self.view[nodes], self.metric)
-
-    def movable(self, n_neighbors: int) -> Matrix | None:  # noqa: D102
-        # Where neighbourhoods ask for as many.
-        return self.whole() if len(self) <= 2 * n_neighbors**2 else None
-
-    def whole(self) -> Matrix:
-        """Ask for all distances."""
-        tails, heads = np.triu_indices(len(self), 1)
-        matrix = np.zeros((len(self), len(self)))
-        matrix[tails, heads] = matrix[heads, tails] = self.lengths(tails, heads)
-        found = Matrix(matrix.astype(self.dtype))
-        found.__dict__.update(view=self.view, places=self.places)
-        return found
-
-    @cached_property
-    def places(self) -> IntArray:  # type: ignore[override]
-        """Copies of a point are told by their coordinates."""
-        return distinct_places(self.view)
 
     def candidates(self, block: slice, count: int) -> IntArray:
         """Find them by the distances to pivots, which rule most points out.
@@ -465,10 +481,6 @@ class Called(_Store):
                 break
         best = np.argpartition(apart, count - 1, axis=1)[:, :count]
         return np.take_along_axis(near, best, axis=1)
-
-    @property
-    def _has_true_view(self) -> bool:
-        return False
 
 
 class Known(_Store):

@@ -51,6 +51,7 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
         quality=_quality(embedding, rows, sources, n_jobs),
         spectrum=_spectrum(fitted, sources, rows, n_jobs),
         bars=_bars(fitted.geometry, sources, n_jobs),
+        has_features=not fitted.is_precomputed,
         **_shape(fitted, n_jobs),
     )
 

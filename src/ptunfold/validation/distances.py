@@ -56,10 +56,10 @@ def as_euclidean(points: FloatArray, metric: str) -> FloatArray | None:
     if metric not in _DIRECTIONS:
         return None
     values = points.astype(np.float64)
+    least = 1e-12 * np.linalg.norm(values, axis=1).max()
     if metric == "correlation":
         values -= values.mean(axis=1, keepdims=True)
     sizes = np.linalg.norm(values, axis=1)
-    least = 1e-12 * sizes.max()
     if (sizes <= least).any():
         wrong = np.flatnonzero(sizes <= least)
         what = "zero" if metric == "cosine" else "the same in all features"
