@@ -40,6 +40,8 @@ class Space(ABC):
         How far the points were moved from where they were given.
     extent : float
         Their root mean square distance from the middle; 0 where it is not known.
+    is_frugal : bool
+        Whether distances within neighbourhoods have to do, and none between them are asked for.
     """
 
     shape: tuple[int, int]
@@ -50,6 +52,7 @@ class Space(ABC):
     places: IntArray
     moves: FloatArray
     extent: float = 0.0
+    is_frugal: bool = False
 
     def __len__(self) -> int:
         return self.shape[0]
@@ -80,6 +83,10 @@ class Space(ABC):
     @abstractmethod
     def among(self, nodes: IntArray) -> Space:
         """Return some of the points."""
+
+    def plan(self, members: IntArray, graph: Graph) -> None:
+        """Look whether the distances between neighbourhoods next to each other are too many."""
+        return  # of what is known, or quickly found, never
 
     def movable(self, n_neighbors: int) -> Space | None:
         """Return points that can be moved, by neighbourhoods of so many others; None if none can.

@@ -17,6 +17,7 @@ from ptunfold.validation import SURFACES
 
 # Of the largest eigenvalue: less is rounding, in 64 bits and in 32.
 _LEAST, _LEAST_SINGLE = 1e-13, 1e-6
+_LEAST_SHARED = 1e-6  # of the products of members that two neighbourhoods share
 _TINY = 1e-300
 _NUMBERS_TOGETHER = 1 << 20
 
@@ -99,6 +100,8 @@ def seen_edges(
     distances, over the members of the one and of the other.
     """
     assert frames.members is not None
+    if space.is_frugal:
+        return _by_shared(space, frames, tails, heads)
     n_edges, dim = len(tails), frames.intrinsic_dim
     overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
     from_tail, from_head = np.empty((2, n_edges, dim))
@@ -114,6 +117,44 @@ def seen_edges(
         from_tail[some] = -0.5 * np.einsum("emi,em->ei", first, between[:, 1:, 0] - own_first)
         from_head[some] = -0.5 * np.einsum("emi,em->ei", second, between[:, 0, 1:] - own_second)
     return overlaps, from_tail, from_head, lengths
+
+
+def _by_shared(
+    space: Space, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
+    """Do the same by the members that two neighbourhoods share.
+
+    Both frames see these. With what they see, F and G, and the products P of the shared members,
+    the overlap is FᵗP⁺G: all of it if these span as many dimensions as the neighbourhoods do.
+    """
+    assert frames.members is not None
+    members, shares = frames.members, frames.vectors
+    overlaps = np.empty((len(tails), frames.intrinsic_dim, frames.intrinsic_dim))
+    for some in _blocks(len(tails), (members.shape[1] + 1) ** 2):
+        first, second = members[tails[some]], members[heads[some]]
+        is_same = first[:, :, None] == second[:, None, :]
+        is_shared = is_same.any(axis=2)
+        where = is_same.argmax(axis=2)  # in the second neighbourhood
+        own = -0.5 * space.squares(first, first)
+        others = -0.5 * space.squares(second, second)
+        weights = is_shared / np.maximum(is_shared.sum(axis=1), 1)[:, None]
+        seen = own @ shares[tails[some]]
+        seen_there = np.take_along_axis(others @ shares[heads[some]], where[:, :, None], axis=1)
+        seen, seen_there = (
+            (view - np.einsum("em,emi->ei", weights, view)[:, None]) * is_shared[:, :, None]
+            for view in (seen, seen_there)
+        )
+        own -= np.einsum("em,emn->en", weights, own)[:, None]
+        own -= np.einsum("emn,en->em", own, weights)[:, :, None]
+        own *= is_shared[:, :, None] & is_shared[:, None, :]
+        inverse = np.linalg.pinv(own, rcond=_LEAST_SHARED, hermitian=True)
+        overlaps[some] = seen.transpose(0, 2, 1) @ inverse @ seen_there
+    return (
+        overlaps,
+        shadows(space, members[tails], shares[tails], tails, heads),
+        shadows(space, members[heads], shares[heads], heads, tails),
+        space.lengths(tails, heads),
+    )
 
 
 def sizes(space: Space, members: IntArray, shares: FloatArray) -> FloatArray:

@@ -17,10 +17,11 @@ from scipy.spatial.distance import cdist
 from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import BallTree, NearestNeighbors
 
+from ptunfold.geometry.graph import pattern_of
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.kernels.pairs import look_up
 from ptunfold.threads import cut, openmp_threads
-from ptunfold.types import FloatArray, IntArray, Points, Space, kernel_ready
+from ptunfold.types import FloatArray, Graph, IntArray, Points, Space, kernel_ready
 from ptunfold.validation.distances import (
     as_euclidean,
     check_called,
@@ -458,6 +459,19 @@ class Called(_Measured):
 
     def among(self, nodes: IntArray) -> Called:  # noqa: D102
         return Called(self.view[nodes], self.metric)
+
+    def plan(self, members: IntArray, graph: Graph) -> None:
+        """Keep within as many calls as all neighbourhoods have pairs, members squared.
+
+        On sheets neighbourhoods overlap, and that is plenty; in many dimensions they do not.
+        """
+        shape, width = (len(self), len(self)), members.shape[1]
+        tails = np.repeat(np.arange(len(self)), width)
+        mark = np.ones(members.size, dtype=np.int32)
+        owned = sparse.csr_array((mark, (tails, members.ravel())), shape=shape)
+        joined = pattern_of(graph.indptr, graph.indices).astype(np.int32)
+        n_asked = (owned.T @ (joined @ owned)).nnz / 2 + len(self._keys)
+        self.is_frugal = n_asked > len(self) * (width - 1) ** 2
 
     def candidates(self, block: slice, count: int) -> IntArray:
         """Find them by the distances to pivots, which rule most points out.

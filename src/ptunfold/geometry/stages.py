@@ -176,6 +176,7 @@ def tangent_frames(
 
     graph = pruned.graph
     frames = fit(graph)
+    _plan(points, frames, graph)
     if texture is None or texture.kind != "smooth" or settings.step != "arc":
         return frames, pruned
     within = without_bridges(graph)
@@ -186,6 +187,12 @@ def tangent_frames(
     del frames  # they are as large as anything
     frames = one_sided(fit(graph), without_bridges(graph))
     return frames, Pruned(graph, np.concatenate((pruned.shortcuts, jumps)))
+
+
+def _plan(points: Points, frames: Frames, graph: Graph) -> None:
+    """Let a metric that is asked for each distance see what it will be asked for."""
+    if isinstance(points, Space) and frames.members is not None:
+        points.plan(frames.members, graph)
 
 
 def widen(points: Points, pruned: Pruned, frames: Frames, settings: Settings, run: Run) -> Pruned:
@@ -214,6 +221,7 @@ def connected(
     run: Run,
 ) -> Connection:
     """Connect frames, with chords as a bound and, unless data are flat, coherence or curvature."""
+    _plan(points, frames, graph)
     connection = connect_frames(points, graph, frames, settings.step, run, device=device)
     connection = replace(connection, points=leading_axes(points))
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
