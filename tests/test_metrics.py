@@ -161,6 +161,24 @@ def test_a_callable_is_asked_once_and_within_neighbourhoods():
     np.testing.assert_array_equal(model.transform(new[1:2]), places[1:2])  # each by itself
 
 
+def test_in_many_dimensions_shared_members_have_to_do():
+    points, metric = np.random.default_rng(0).normal(size=(700, 10)), Counted()
+    with pytest.warns(UserWarning, match="tangent planes explain"):
+        model = PTU(metric=metric, landmarks=20, n_jobs=1).fit(points)
+    width = model.frames_.members.shape[1] - 1
+    assert len(metric.pairs) <= 700 * width**2
+    # Where they span as much as neighbourhoods do, they tell the same.
+    space = metric_space(STRAIGHT, "precomputed")
+    graph = build_graph(space)
+    frames = estimate_frames(space, graph)
+    expected = connect(space, graph, frames)
+    space.is_frugal = True
+    found = connect(space, graph, frames)
+    off = np.abs(found.rotations - expected.rotations).max(axis=(1, 2))
+    assert np.quantile(off, 0.9) < 1e-12
+    np.testing.assert_array_equal(found.steps, expected.steps)
+
+
 def test_neighbours_by_pivots_are_the_nearest():
     points = S.points
     space = Called(points, norm)
