@@ -96,10 +96,10 @@ def test_the_noise_that_was_taken_out_is_the_same():
     np.testing.assert_allclose(other.distances([0]), one.distances([0]), atol=1e-6)
     std = [model.distances([0], return_std=True)[1] for model in (one, other)]
     np.testing.assert_allclose(std[1], std[0], rtol=1e-3, atol=1e-6)
-    new = points[:30] + 0.01
+    new = swiss_roll(630, noise=0.02, seed=7).points[600:]
     places = [one.transform(new), other.transform(cdist(new, points))]
     apart = [cdist(place, fit.embedding_) for place, fit in zip(places, (one, other), strict=True)]
-    assert error(apart[1], apart[0]) < 0.005
+    assert error(apart[1], apart[0]) < 0.001
 
 
 def test_arcs_on_a_sphere():
