@@ -23,7 +23,8 @@ from ptunfold import (
 )
 from ptunfold.cli import app
 from ptunfold.datasets import annulus, flat_square, s_with_hole, spherical_cap, swiss_roll
-from ptunfold.geometry.spaces import Called, Matrix
+from ptunfold.geometry.given import Matrix
+from ptunfold.geometry.measured import Called
 from ptunfold.validation.distances import METRICS, check_metric
 
 PLAIN = {"tangent": "pca", "step": "chord", "denoise": 0, "n_neighbors": 10, "coherence": 1}

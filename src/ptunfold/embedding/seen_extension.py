@@ -13,8 +13,8 @@ from scipy.spatial import cKDTree
 
 from ptunfold.embedding.extension import FAR, fit_maps, proper_edges
 from ptunfold.embedding.regression import LocalRegression
+from ptunfold.geometry.measured import Called, Measure
 from ptunfold.geometry.neighbors import distinct_places, query_tree
-from ptunfold.geometry.spaces import Called, Measure
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray
 from ptunfold.validation.distances import check_value
 
