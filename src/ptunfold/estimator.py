@@ -189,7 +189,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The proximity graph, bridges included.
     frames_ : Frames
         The tangent frames. With more features than points they are written in an orthonormal
-        basis of the span of the points.
+        basis of the span of the points; with a metric that is not Euclidean they are shares of
+        ``frames_.members``.
     connection_ : Connection
         Rotation and step of each edge.
     shortcuts_ : (n_shortcuts, 2) int
