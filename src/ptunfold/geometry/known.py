@@ -39,6 +39,8 @@ class Known(Store):
 
     def _complete(self) -> None:
         """Complete what is near, all at once: what neighbourhoods ask for."""
+        if self.matrix.nnz == len(self) * (len(self) - 1):
+            return
         degrees = np.diff(self.matrix.indptr)
         longest = np.maximum.reduceat(self.matrix.data, self.matrix.indptr[:-1][degrees > 0])
         limit = _FARTHER * float(np.quantile(longest, 0.9))
