@@ -115,7 +115,8 @@ def embed(
 
     if resume and store is None:
         raise ValueError("--resume needs the folder to go on with; pass --store")
-    if precomputed and metric != "euclidean":
+    precomputed = precomputed or metric == "precomputed"
+    if precomputed and metric not in ("euclidean", "precomputed"):
         raise ValueError(f"--precomputed has distances, so --metric {metric} is not used; pass one")
     if precomputed and missing is options.Missing.drop:
         raise ValueError(

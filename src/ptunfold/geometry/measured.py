@@ -13,7 +13,6 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
-from sklearn.metrics import DistanceMetric
 from sklearn.neighbors import BallTree, NearestNeighbors
 
 from ptunfold.geometry.given import VALUES_TOGETHER, Given, Matrix, smallest
@@ -199,15 +198,13 @@ class Measure:
         self.metric, self._axes = metric, None
         if metric in ("seuclidean", "mahalanobis"):  # distances between points that are whitened
             self.metric, self._axes = "euclidean", _whitening(metric, fitted.astype(np.float64))
-        if self.metric == "haversine":
-            self._measure = DistanceMetric.get_metric("haversine").pairwise
-        else:
+        self._measure: Callable[[FloatArray, FloatArray], FloatArray] = _arcs
+        if self.metric != "haversine":  # which SciPy does not know
             self._measure = partial(cdist, metric=self.metric)
 
     def __call__(self, one: FloatArray, other: FloatArray) -> FloatArray:
         """Return the distances between rows of ``values``, (n, m)."""
-        found: FloatArray = self._measure(one, other)
-        return found
+        return self._measure(one, other)
 
     def values(self, points: FloatArray) -> FloatArray:
         """Return points as they are measured."""
@@ -232,6 +229,14 @@ class Measure:
             return found
 
         return one_by_one
+
+
+def _arcs(one: FloatArray, other: FloatArray) -> FloatArray:
+    """Return the arcs between latitudes and longitudes (n, 2) and (m, 2), in radians, (n, m)."""
+    halves = 0.5 * (one[:, None] - other)
+    rise, turn = np.moveaxis(np.square(np.sin(halves)), 2, 0)
+    squares = rise + np.cos(one[:, :1]) * np.cos(other[:, 0]) * turn
+    return 2 * np.arcsin(np.sqrt(np.minimum(squares, 1)))
 
 
 def _whitening(metric: str, points: FloatArray) -> FloatArray:

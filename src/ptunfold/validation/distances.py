@@ -53,6 +53,11 @@ def as_euclidean(points: FloatArray, metric: str) -> FloatArray | None:
     """
     if metric in _EUCLIDEAN:
         return points
+    if metric == "haversine" and points.shape[1] != 2:
+        raise ValueError(
+            f'metric="haversine" is for latitude and longitude, in radians, but X has '
+            f"{points.shape[1]} features; pass these two columns"
+        )
     if metric not in _DIRECTIONS:
         return None
     values = points.astype(np.float64)
