@@ -11,7 +11,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars real large scale gpu clean
+.PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -79,6 +79,9 @@ accuracy: $(DEV)  ## errors against the truth, over ten seeds
 
 bars: $(DEV)  ## how many errors of distances are within their bars, over ten seeds
 	$(BIN)/python benchmarks/bars.py 10 --output benchmarks/results/bars.md
+
+metrics: $(DEV)  ## metrics: distances in the place of coordinates; ALANINE=FILE for conformations with two angles
+	$(BIN)/python benchmarks/metrics.py $(if $(ALANINE),--alanine $(ALANINE)) --output benchmarks/results/metrics.md
 
 real: $(VENV)/.real  ## real data and surfaces: PTU beside Isomap, UMAP and the heat method
 	$(BIN)/python benchmarks/real.py

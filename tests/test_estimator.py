@@ -81,7 +81,7 @@ def test_names_are_listed_without_computing_anything(sheet):
     listed = dir(model)
     assert {"graph_", "frames_", "orientation_", "embedding_", "fit", "n_jobs"} <= set(listed)
     assert len(listed) == len(set(listed))
-    assert not set(vars(model._fitted)) - {"geometry", "embedding", "given"}
+    assert not set(vars(model._fitted)) - {"geometry", "embedding", "given", "metric"}
 
 
 def test_works_in_a_pipeline(sheet):

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from sklearn.neighbors import kneighbors_graph
 
 from ptunfold import PTU, Disk
@@ -55,6 +56,8 @@ KINDS = {
     "stored": (SHEET, {"store": True}),
     "stored apart": (APART, {"store": True, "disconnected": "separate"}),
     "a cluster": (SHEET, {"engine": "dask"}),
+    "distances": (cdist(SHEET, SHEET), {"metric": "precomputed"}),
+    "a metric": (SHEET, {"metric": "mahalanobis"}),
 }
 
 

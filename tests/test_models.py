@@ -105,9 +105,9 @@ def test_other_files_are_refused(saved, tmp_path):
     save_file({"a": np.zeros(3)}, path)
     with pytest.raises(ValueError, match=r"is no model of ptunfold; save one with PTU\.save"):
         PTU.load(path)
-    about = {"format": "ptunfold model", "version": "3", "header": json.dumps({})}
+    about = {"format": "ptunfold model", "version": "4", "header": json.dumps({})}
     save_file(load_file(saved), path, metadata=about)
-    with pytest.raises(ValueError, match=r"version 3, and this ptunfold reads up to version 2"):
+    with pytest.raises(ValueError, match=r"version 4, and this ptunfold reads up to version 3"):
         PTU.load(path)
 
 

@@ -165,7 +165,7 @@ def test_distances_are_no_coordinates():
     points = flat_square(100).points
     distances = cdist(points, points)
     for given in (distances, distances.astype(np.float32), pd.DataFrame(distances)):
-        with pytest.warns(UserWarning, match="like a matrix of distances.*classical_mds") as said:
+        with pytest.warns(UserWarning, match="like a matrix of distances.*precomputed") as said:
             PTU().fit(given)
         assert len([one for one in said if "matrix of distances" in str(one.message)]) == 1
         assert said[0].filename == __file__

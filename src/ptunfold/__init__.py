@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from ptunfold.geometry.graph import build_graph, graph_from_matrix
     from ptunfold.geometry.orientation import orient
     from ptunfold.geometry.shortcuts import find_shortcuts
+    from ptunfold.geometry.spaces import metric_space
     from ptunfold.geometry.widening import widen_graph
     from ptunfold.report.findings import Report
     from ptunfold.types import (
@@ -79,6 +80,7 @@ __all__ = [
     "graph_distances",
     "graph_from_matrix",
     "landmark_mds",
+    "metric_space",
     "orient",
     "quality",
     "stress_mds",
@@ -110,6 +112,7 @@ _PLACES = {
     "geometry.graph": ("build_graph", "graph_from_matrix"),
     "geometry.orientation": ("orient",),
     "geometry.shortcuts": ("find_shortcuts",),
+    "geometry.spaces": ("metric_space",),
     "geometry.widening": ("widen_graph",),
     "report.findings": ("Report",),
 }

@@ -18,6 +18,7 @@ from ptunfold.explorer import Page, explorer_page
 from ptunfold.fitted import Fitted, summary, told_of_outside
 from ptunfold.geodesic import distances_of, distances_with_std, path_of
 from ptunfold.geometry.dimension import estimate_dimension
+from ptunfold.geometry.spaces import taken
 from ptunfold.io.models import SAVED, read_model, write_model
 from ptunfold.lazy import is_lazy, transform_lazily
 from ptunfold.maps import Maps
@@ -36,6 +37,8 @@ from ptunfold.types import (
     Graph,
     Orientation,
     Path,
+    Points,
+    Space,
     Topology,
     Transport,
 )
@@ -52,6 +55,7 @@ from ptunfold.validation import (
     check_sources,
     check_verbose,
 )
+from ptunfold.validation.distances import as_euclidean, check_distance_rows, check_metric
 
 _WITH_LESS = (
     "pass landmarks or fewer of them, fewer neighbours, float32 points or engine=Disk(folder), or "
@@ -77,6 +81,12 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ----------
     n_components : int, default=2
         The number of output coordinates.
+    metric : str or callable, default="euclidean"
+        How far points are from each other: a name that ``scipy.spatial.distance.cdist`` or
+        scikit-learn knows, a function of two points that returns a number, or "precomputed", if
+        ``X`` has the distances themselves. Of a function each pair of points is asked once, within
+        neighbourhoods only. "cosine" and "correlation" are measured as the angle is, by the
+        distance of points of length 1, because ``1 - cos`` is the square of a distance.
     n_neighbors : int or "auto", default="auto"
         The number k of nearest neighbours that make the graph. "auto": 10, or all other points if
         there are fewer; on curved data each point is then joined with more, up to 12 for each
@@ -111,7 +121,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         anything else is done; the graph is built anew each time, unless it is one of your own.
         "auto": three times if there is noise, else never; there was noise if transport is coherent
         without it, and the points did not have to move far. If the spectrum of the points shows
-        noise that is alike in ten directions or more, they are projected on the others first.
+        noise that is alike in ten directions or more, they are projected on the others first. With
+        a metric of another kind it takes all distances, and there is no such projection.
     coherence : float or "auto", default="auto"
         How much of the path before is carried over an edge, the rest being taken for straight: 1
         for all that transport says, the paper's form; 0 for lengths along the graph, as in Isomap.
@@ -179,7 +190,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The proximity graph, bridges included.
     frames_ : Frames
         The tangent frames. With more features than points they are written in an orthonormal
-        basis of the span of the points.
+        basis of the span of the points; with a metric that is not Euclidean they are shares of
+        ``frames_.members``.
     connection_ : Connection
         Rotation and step of each edge.
     shortcuts_ : (n_shortcuts, 2) int
@@ -204,6 +216,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     embedding_std_ : (n_points, n_components, n_components) float64
         How sure the place of each point is: the matrix whose eigenvectors and eigenvalues are the
         axes of an ellipse of one standard deviation.
+    non_euclidean_ : float
+        How far neighbourhoods are from any in a Euclidean space: the share of negative eigenvalues
+        in their classical scaling, the median over points; 0 if distances are Euclidean.
     n_features_in_ : int
         The dimension of the input.
 
@@ -223,6 +238,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self,
         n_components: int = 2,
         *,
+        metric: Any = "euclidean",
         n_neighbors: int | str = "auto",
         radius: float | None = None,
         graph: str = "knn",
@@ -245,6 +261,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         verbose: bool = False,
     ) -> None:
         self.n_components = n_components
+        self.metric = metric
         self.n_neighbors = n_neighbors
         self.radius = radius
         self.graph = graph
@@ -272,7 +289,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_points, n_features)
-            The points.
+            The points. With ``metric="precomputed"`` their distances (n_points, n_points): an
+            array, one that is mapped into memory, or a sparse matrix of those that are known.
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional
@@ -297,7 +315,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self
 
     def _fit(self, X: Any, graph: Any) -> None:
-        points = check_points(X, self)
+        points = self._taken(X)
         check_count("n_components", self.n_components)
         options = check_options(
             points,
@@ -321,8 +339,6 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             mds=self.mds,
             n_jobs=self.n_jobs,
         )
-        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
-            points = points.copy()  # new points are placed by these, whatever becomes of X
         with engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
@@ -341,8 +357,23 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         self.shortcuts_ = geometry.input_shortcuts
         self.texture_ = geometry.texture
         # As they were given, where the geometry has them in coordinates of their span.
-        given = points if points.shape[1] > geometry.points.shape[1] else None
-        self._fitted = Fitted(geometry, self.embedding_, given)
+        given = None
+        if not isinstance(points, Space) and points.shape[1] > geometry.points.shape[1]:
+            given = points
+        self._fitted = Fitted(geometry, self.embedding_, given, self.metric)
+
+    def _taken(self, X: Any) -> Points:
+        """Check the input; a copy of it, by which new points are placed whatever becomes of X."""
+        metric = check_metric(self.metric)
+        if isinstance(metric, str) and metric == "precomputed":
+            found = taken(X, metric)
+            self.__dict__.pop("feature_names_in_", None)
+            self.n_features_in_ = len(found)
+            return found
+        points = check_points(X, self)
+        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
+            points = points.copy()
+        return taken(points, metric)
 
     def fit_transform(self, X: Any, y: Any = None, *, graph: Any = None) -> FloatArray:
         """Embed the points and return their coordinates.
@@ -350,7 +381,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_points, n_features)
-            The points.
+            The points. With ``metric="precomputed"`` their distances (n_points, n_points): an
+            array, one that is mapped into memory, or a sparse matrix of those that are known.
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional
@@ -389,8 +421,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Parameters
         ----------
         X : array-like of shape (n_new, n_features)
-            The points. An array or a data frame of Dask stays lazy: so is the result, and its
-            blocks are placed where they are computed.
+            The points; with ``metric="precomputed"`` their distances to the fitted ones,
+            (n_new, n_points), dense, or sparse with those that are nearest. An array or a data
+            frame of Dask stays lazy: so is the result, and its blocks are placed where they are
+            computed.
         return_info : bool, default=False
             Tell which points lie far outside the fitted data, where coordinates are an
             extrapolation; by default a warning tells how many.
@@ -418,13 +452,21 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
                     "return_std=True is not for collections of Dask; pass parts of them as arrays"
                 )
             return transform_lazily(self, X, "transform", return_info=return_info)
-        new = check_new_points(X, self, self._fitted.points[0])
+        new = self._taken_anew(X)
         found = self._fitted.extension(self.n_jobs).into_embedding(new, self.n_jobs)
         std = (self._fitted.std_at(*found, self.n_jobs),) if return_std else ()
         if return_info:
             return *found, *std
         told = told_of_outside(*found, "points lie", "fitted data")
         return (told, *std) if return_std else told
+
+    def _taken_anew(self, X: Any) -> Any:
+        if self._fitted.is_precomputed:
+            return check_distance_rows(X, len(self.embedding_))
+        new = check_new_points(X, self, self._fitted.points[0])
+        metric = check_metric(self._fitted.metric)
+        mapped = None if callable(metric) else as_euclidean(new, metric)
+        return new if mapped is None else mapped
 
     @overload
     def inverse_transform(self, Z: Any, *, return_info: Literal[False] = False) -> FloatArray: ...
@@ -442,7 +484,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
         Fitted points come back to themselves or, with noise, to their surface. In between the
         tangent frames lead along the sheet; where the data do not keep to one, planes fitted to
-        the points around average out what is not in the embedding.
+        the points around average out what is not in the embedding. There is no way back with
+        ``metric="precomputed"``, and with "cosine" it leads to points of length 1.
 
         Parameters
         ----------
@@ -462,8 +505,13 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
-        if is_lazy(Z):
+        if is_lazy(Z) and not self._fitted.is_precomputed:
             return transform_lazily(self, Z, "inverse_transform", return_info=return_info)
+        if self._fitted.is_precomputed:
+            raise ValueError(
+                'metric="precomputed" knows no coordinates to bring anything back into; fit points '
+                "with a metric of theirs"
+            )
         places = check_places(Z, self.embedding_)
         found = self._fitted.extension(self.n_jobs).into_space(places, self.n_jobs)
         return found if return_info else told_of_outside(*found, "places lie", "embedded data")
@@ -473,6 +521,13 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         """How far the unfolding can be believed."""
         check_is_fitted(self)
         return self._fitted.geometry.transport
+
+    @property
+    def non_euclidean_(self) -> float:
+        """How far neighbourhoods are from any in a Euclidean space."""
+        check_is_fitted(self)
+        negative = self._fitted.geometry.frames.negative
+        return 0.0 if negative is None else float(np.nanmedian(negative))
 
     @property
     def graph_(self) -> Graph:
@@ -741,7 +796,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         voids : tuple of Void
             The largest first, with middle, size, the points around it, and places for new samples
-            (n_samples, n_features). None where the sheet is no surface.
+            (n_samples, n_features); of distances alone in the embedding. None where the sheet is
+            no surface.
 
         Examples
         --------
@@ -752,8 +808,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         radius 1.1, around [0. 1. 0.]
         """
         check_is_fitted(self)
-        geometry, given = self._fitted.as_given, self._fitted.given
-        return find_voids(geometry, self.embedding_, points=given)
+        geometry, around = self._fitted.as_given, self._fitted.around_holes
+        return find_voids(geometry, self.embedding_, points=around)
 
     @with_advice("the report", "fit a part of the points")
     def diagnose(self) -> Report:
@@ -779,7 +835,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         new points at voids()[0].samples would tell whether the hole is real
         """
         check_is_fitted(self)
-        return diagnose(self._fitted, self._input_names, self.n_jobs)
+        names = self._input_names
+        if self._fitted.is_precomputed:  # places are those of the embedding
+            names = [f"ptu{index}" for index in range(self.embedding_.shape[1])]
+        return diagnose(self._fitted, names, self.n_jobs)
 
     @with_advice("the making of the page", "pass paths=False, or fit a part of the points")
     def explore(
@@ -894,10 +953,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         model = cls(**parameters)
         geometry, given = attributes.pop("geometry"), attributes.pop("given")
         model.__dict__.update(attributes)
-        model._fitted = Fitted(geometry, model.embedding_, given)
+        model._fitted = Fitted(geometry, model.embedding_, given, model.metric)
         return model
 
-    def _dimension_of(self, points: FloatArray) -> int:
+    def _dimension_of(self, points: Points) -> int:
         if self.intrinsic_dim is None:
             return self.n_components
         check_count("intrinsic_dim", self.intrinsic_dim, or_auto=True)
@@ -907,6 +966,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
 
     @property
     def _input_names(self) -> list[str]:
+        if self._fitted.is_precomputed:
+            return [f"scaled{index}" for index in range(self._fitted.points.shape[1])]
         unnamed = [f"x{index}" for index in range(self.n_features_in_)]
         return [str(name) for name in getattr(self, "feature_names_in_", unnamed)]
 
@@ -936,4 +997,6 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.transformer_tags.preserves_dtype = ["float64", "float32"]
+        tags.input_tags.pairwise = isinstance(self.metric, str) and self.metric == "precomputed"
+        tags.input_tags.sparse = tags.input_tags.pairwise
         return tags

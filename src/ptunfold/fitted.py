@@ -14,6 +14,7 @@ from ptunfold.caller import warn
 from ptunfold.embedding.ellipses import ellipses
 from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.pattern import angles_along, motion_of, products
+from ptunfold.embedding.seen_extension import SeenExtension
 from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order, sample
@@ -29,12 +30,14 @@ _N_ANCHORS = 40  # whose distances tell how sure places are
 class Fitted:
     """A fit, in the order that it was made in; its embedding is in the caller's.
 
-    ``given`` are the points as they were given, where the geometry has them in fewer coordinates.
+    ``given`` are the points as they were given, where the geometry has them in fewer coordinates,
+    ``metric`` what they were measured by.
     """
 
     geometry: Geometry
     embedding: FloatArray
     given: FloatArray | None
+    metric: Any = "euclidean"
 
     def __getstate__(self) -> dict[str, Any]:
         # What was made is made again.
@@ -53,7 +56,8 @@ class Fitted:
     @cached_property
     def orientation(self) -> Orientation:
         """Whether the sheet has two sides."""
-        return orient(self.as_given.graph, self.as_given.frames)[1]
+        geometry = self.as_given
+        return orient(geometry.graph, geometry.frames, geometry.connection.rotations)[1]
 
     @cached_property
     def topology(self) -> Topology:
@@ -106,8 +110,9 @@ class Fitted:
         if not self.is_tile:
             return []
         order = self.geometry.to_input(np.arange(len(self.embedding)))
-        maps = np.empty_like(self.extension(None).ways.outer)
-        maps[order] = self.extension(None).ways.outer
+        found = self.extension(None)
+        maps = found.maps if isinstance(found, SeenExtension) else found.ways.outer
+        maps = maps[np.argsort(order)]
         connection = self.as_given.connection
         return [motion_of(seam, connection, self.embedding, maps) for seam in self.topology.seams]
 
@@ -116,15 +121,33 @@ class Fitted:
         images = [chosen @ turn.T + shift for turn, shift in products(self.motions)]
         return np.array(images, dtype=chosen.dtype).reshape(len(images), *chosen.shape)
 
-    def extension(self, n_jobs: int | None) -> Extension:
+    @property
+    def is_precomputed(self) -> bool:
+        """Whether there are no coordinates to bring anything back into."""
+        return isinstance(self.metric, str) and self.metric == "precomputed"
+
+    @property
+    def around_holes(self) -> FloatArray | None:
+        """Where holes and their samples are brought back into, in the caller's order.
+
+        None for the coordinates that the geometry has; the embedding, if there are none.
+        """
+        return self.embedding if self.is_precomputed else self.given
+
+    def extension(self, n_jobs: int | None) -> Extension | SeenExtension:
         """Return what places new points; made once, for all threads."""
         with _making:
             if "_extension" not in self.__dict__:
                 order = self.geometry.to_input(np.arange(len(self.embedding)))
                 given = None if self.given is None else self.given[order]
-                made = Extension(self.geometry, self.embedding[order], given, n_jobs)
+                made: Extension | SeenExtension
+                if self.geometry.seen is None:
+                    made = Extension(self.geometry, self.embedding[order], given, n_jobs)
+                else:
+                    what = (self.geometry, self.embedding[order], self.metric)
+                    made = SeenExtension(*what, n_jobs)
                 self.__dict__["_extension"] = made
-        extension: Extension = self.__dict__["_extension"]
+        extension: Extension | SeenExtension = self.__dict__["_extension"]
         return extension
 
 
@@ -132,7 +155,9 @@ def summary(model: Any) -> str:
     """Say in a line what was fitted."""
     n_points, n_components = model.embedding_.shape
     said = [
-        f"{n_points:,} points of {model.n_features_in_:,} features in {n_components} dimensions",
+        f"{n_points:,} points of {model.n_features_in_:,} features in {n_components} dimensions"
+        if not model._fitted.is_precomputed
+        else f"{n_points:,} points by their distances in {n_components} dimensions",
         "" if model.texture_ is None else f"texture {model.texture_}",
         f"{model._fitted.geometry.graph.n_edges // 2:,} edges",
         f"{len(model.landmarks_):,} landmarks" if len(model.landmarks_) else "",

@@ -11,18 +11,20 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.distances import transport_distances
 from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.paths import unfold_path
+from ptunfold.geometry.spaces import metric_space
 from ptunfold.memory import with_advice
 from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Path
-from ptunfold.validation import check_flag, check_index, check_options, check_points, check_sources
+from ptunfold.validation import check_flag, check_index, check_options, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
 def geodesic_distances(
     X: Any,
     *,
+    metric: Any = "euclidean",
     sources: Any = None,
     graph: Any = None,
     n_neighbors: int | str = "auto",
@@ -45,7 +47,9 @@ def geodesic_distances(
     Parameters
     ----------
     X : array-like of shape (n_points, n_features)
-        The points.
+        The points, or their distances with ``metric="precomputed"``.
+    metric : str or callable
+        How far points are from each other, as in :class:`PTU`.
     sources : list of int, optional
         The points to start from; all by default.
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
@@ -81,7 +85,7 @@ def geodesic_distances(
     >>> print(f"{distances[0, -1]:.3f}")
     3.142
     """
-    points = check_points(X)
+    points = metric_space(X, metric)
     check_flag("return_std", return_std)
     options = check_options(
         points,

@@ -7,6 +7,7 @@ from typing import Any, Literal, overload
 import numpy as np
 
 from ptunfold.embedding.exponential import points_at
+from ptunfold.embedding.seen_extension import SeenExtension
 from ptunfold.embedding.vectors import pull, push
 from ptunfold.fitted import Fitted, told_of_outside
 from ptunfold.geodesics.logarithm import log_vectors
@@ -34,9 +35,10 @@ class Maps:
         The vector to a point is in the tangent frame of ``i``, with the columns of
         ``frames_.vectors[i]`` as its axes: ``log_map(i) @ frames_.vectors[i].T`` are the same
         vectors in the space of the data (with more features than points in the basis that
-        ``frames_`` are written in). It has the length of the distance from ``i``, and points along
-        the geodesic. Its direction is the gradient of the distances around ``i`` or, where paths
-        lead around something on both sides, that of the unfolded shortest path.
+        ``frames_`` are written in; with distances that are not Euclidean there is none). It has the
+        length of the distance from ``i``, and points along the geodesic. Its direction is the
+        gradient of the distances around ``i`` or, where paths lead around something on both sides,
+        that of the unfolded shortest path.
 
         Parameters
         ----------
@@ -121,6 +123,7 @@ class Maps:
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
+        self._check_has_frames("exp_map")
         geometry = self._fitted.geometry
         i = check_index(i, len(geometry.labels))
         dim = geometry.connection.intrinsic_dim
@@ -130,7 +133,8 @@ class Maps:
         order = geometry.to_input(np.arange(len(seen)))
         points, info = points_at(geometry, seen[order], vectors.reshape(-1, dim), self.n_jobs)
         if self._fitted.given is not None:
-            span = self._fitted.extension(self.n_jobs).span
+            extension = self._fitted.extension(self.n_jobs)
+            span = None if isinstance(extension, SeenExtension) else extension.span
             points = points if span is None else span.out(points, self.n_jobs)
         points = points.reshape(*vectors.shape[:-1], -1).astype(geometry.points.dtype)
         if return_info:
@@ -167,6 +171,7 @@ class Maps:
         (True, 1.0)
         """
         check_is_fitted(self)
+        self._check_has_frames("push_vectors")
         n_points, width = len(self.embedding_), int(self.n_features_in_)
         what = (
             f"a vector of {width} features, or a square matrix of them, for each of the {n_points} "
@@ -204,9 +209,18 @@ class Maps:
         True
         """
         check_is_fitted(self)
+        self._check_has_frames("pull_vectors")
         shape = n_points, n_components = self.embedding_.shape
         what = f"a vector of {n_components} coordinates for each of the {n_points} points"
         return self._carried(pull, check_vectors(W, "W", (shape,), what))
+
+    def _check_has_frames(self, name: str) -> None:
+        """Refuse what leads into the space of the data, where tangent spaces are not in it."""
+        if self._fitted.geometry.seen is not None:
+            raise ValueError(
+                f"{name} needs tangent vectors in the space of the data, and a metric tells of "
+                'distances only; fit with metric="euclidean"'
+            )
 
     def _carried(self, carry: Any, vectors: FloatArray) -> FloatArray:
         """Carry vectors in the order of the geometry, and return them in the caller's."""

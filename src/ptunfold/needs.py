@@ -14,7 +14,7 @@ from ptunfold.geodesics.squares import BAND, plan_bands
 from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
-from ptunfold.types import FloatArray, Graph, Settings
+from ptunfold.types import Graph, Points, Settings, Space
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
 _EDGES_A_NEIGHBOR = 1.15
@@ -141,7 +141,7 @@ class Needs:
 
 
 def needs_of(
-    points: FloatArray,
+    points: Points,
     settings: Settings,
     kind: str | None,
     graph: Graph | None = None,
@@ -171,7 +171,7 @@ def needs_of(
     )
 
 
-def _n_edges(points: FloatArray, settings: Settings, graph: Graph | None) -> float:
+def _n_edges(points: Points, settings: Settings, graph: Graph | None) -> float:
     n_points, n_features = points.shape
     if settings.n_wide:
         return _EDGES_A_NEIGHBOR * settings.n_wide * n_points
@@ -188,8 +188,10 @@ def _n_edges(points: FloatArray, settings: Settings, graph: Graph | None) -> flo
     return share * settings.n_neighbors * n_points
 
 
-def _mean_degree(points: FloatArray, radius: float | None) -> float:
+def _mean_degree(points: Points, radius: float | None) -> float:
     """Count the points within a radius of a few of them."""
+    if isinstance(points, Space):
+        return 2 * len(points.within(radius or 0.0)) / len(points)
     sample = points[np.random.default_rng(0).integers(len(points), size=_SAMPLE)]
     counts = [
         np.count_nonzero(np.square(points - point).sum(axis=1) <= np.square(radius or 0.0))

@@ -13,6 +13,7 @@ from ptunfold.engines import Engine
 from ptunfold.geodesics.seams import cut_open
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
+from ptunfold.geometry.seeing import seen_by
 from ptunfold.geometry.stages import (
     Pruned,
     connected,
@@ -28,20 +29,24 @@ from ptunfold.planning import RoomCheck
 from ptunfold.threads import Run, effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
-    FloatArray,
     Geometry,
     IntArray,
     LandmarkPlan,
     Options,
+    Points,
     Settings,
+    Space,
 )
 
 # Coherence below it is worth a word, with points enough for neighbourhoods to have a shape.
 _MUCH_LOST, _MANY_POINTS = 0.3, 50
+# Of the eigenvalues of neighbourhoods, by size. Distances along a sphere have 0.005 and less, those
+# of city blocks 0.12, squared distances more.
+_MUCH_NEGATIVE = 0.1
 
 
 def unfold(
-    points: FloatArray,
+    points: Points,
     options: Options,
     n_components: int,
     landmarks: LandmarkPlan | None = None,
@@ -56,7 +61,7 @@ def unfold(
 
     Parameters
     ----------
-    points : (n_points, n_features)
+    points : (n_points, n_features), or Space
         The points, checked.
     options : Options
         What was asked for, checked.
@@ -105,7 +110,7 @@ def unfold(
 
 
 def build_geometry(
-    points: FloatArray,
+    points: Points,
     options: Options,
     engine: Engine | None = None,
     run: Run = Run(),
@@ -117,7 +122,7 @@ def build_geometry(
 
     Parameters
     ----------
-    points : (n_points, n_features)
+    points : (n_points, n_features), or Space
         The points, checked.
     options : Options
         What was asked for, checked.
@@ -139,6 +144,7 @@ def build_geometry(
     finally:
         for message in said:
             warn(message)
+    _warn_of_negative(geometry)
     is_told = options.coherence is None and len(points) >= _MANY_POINTS
     if is_told and geometry.transport.coherence < _MUCH_LOST:
         warn(
@@ -166,7 +172,7 @@ class _Builder:
         What there is to say about the last attempt.
     """
 
-    points: FloatArray
+    points: Points
     order: IntArray | None
     engine: Engine
     run: Run
@@ -180,6 +186,9 @@ class _Builder:
         pruned = prune(found, settings, None)
         options, texture = look_at(self.points, pruned.graph, options, self.run)
         settings, pruned = resolve_auto(options, texture, n_points), prune(found, settings, texture)
+        if settings.denoise and not self.can_move(options, settings):
+            options = replace(options, denoise=0)
+            settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             if check is not None:
                 check(self.points, settings, texture.kind, pruned.graph)
@@ -195,6 +204,18 @@ class _Builder:
             check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
         del found
         return self.build(pruned, settings, texture)
+
+    def can_move(self, options: Options, settings: Settings) -> bool:
+        """Tell whether points can be denoised, which takes all distances between them."""
+        points = self.points
+        if not isinstance(points, Space) or points.movable(settings.denoise_neighbors) is not None:
+            return True
+        if options.denoise is not None:
+            raise ValueError(
+                f"denoise={options.denoise} needs the distances between all points, and these are "
+                'known in part; pass denoise=0, or all of them with metric="precomputed"'
+            )
+        return False
 
     def thinned(
         self, pruned: Pruned, settings: Settings, texture: Texture
@@ -216,22 +237,45 @@ class _Builder:
             surface, pruned.graph, settings.disconnected, run.n_jobs, say=self.said.append
         )
         pruned = replace(pruned, graph=graph).among(labels >= 0)
-        device = self.engine.geometry(surface, settings)
+        device = None  # for coordinates
+        if not isinstance(surface, Space):
+            device = self.engine.geometry(surface, settings)
         # Sec. 3.2
         frames, pruned = tangent_frames(surface, pruned, settings, texture, order, device, run)
         pruned = widen(surface, pruned, frames, settings, run)
         # Sec. 3.3
         connection = connected(surface, pruned.graph, frames, settings, texture, device, run)
+        seen, points = None, self.points
+        if isinstance(points, Space) and isinstance(surface, Space):
+            self.said.extend(points.said())
+            seen = seen_by(points, surface, frames, connection, settings, run)
+            points = surface = points.view
+        assert not isinstance(points, Space)
+        assert not isinstance(surface, Space)
         return Geometry(
             pruned.graph,
             frames,
             connection,
             labels,
-            self.points,
+            points,
             surface,
             pruned.shortcuts,
             None if texture is None else texture.kind,
             order=order,
+            seen=seen,
+        )
+
+
+def _warn_of_negative(geometry: Geometry) -> None:
+    """Say so if distances are, even nearby, not those of any Euclidean space."""
+    if geometry.frames.negative is None:
+        return
+    share = float(np.nanmedian(geometry.frames.negative))
+    if share > _MUCH_NEGATIVE:
+        warn(
+            f"neighbourhoods are not Euclidean: {share:.0%} of their spectrum is negative, and "
+            "tangent spaces cannot show that; a metric that is smooth nearby, such as the root of "
+            "this one, may do better"
         )
 
 

@@ -13,12 +13,12 @@ from ptunfold.geometry.decisions import has_auto, resolve_auto
 from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
-from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options, Settings
+from ptunfold.types import Graph, LandmarkPlan, Options, Points, Settings
 from ptunfold.validation import MDS, check_choice, check_landmarks
 
 # Called with the points, settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.
-RoomCheck = Callable[[FloatArray, Settings, str | None, Graph], float]
+RoomCheck = Callable[[Points, Settings, str | None, Graph], float]
 
 AUTO_LANDMARKS = 100
 # So few on a sheet, of so many points: with fewer, all distances take no longer.
@@ -30,7 +30,7 @@ def plan_landmarks(
     landmarks: Any,
     landmark_selection: str,
     random_state: Any,
-    points: FloatArray,
+    points: Points,
     options: Options,
     n_components: int,
     *,
@@ -108,7 +108,7 @@ def plan_landmarks(
             )
         return needed
 
-    def check(points: FloatArray, settings: Settings, kind: str | None, graph: Graph) -> float:
+    def check(points: Points, settings: Settings, kind: str | None, graph: Graph) -> float:
         return within_room(bytes_for(final, needs_for(points, settings, kind, graph)))
 
     within_room(min(bytes_for(final, needs) for needs in possible))
@@ -149,7 +149,7 @@ def check_room_for_rows(n_rows: int, n_points: int, itemsize: int, beside: float
         )
 
 
-def bytes_of_geometry(points: FloatArray, options: Options, n_jobs: int | None) -> float:
+def bytes_of_geometry(points: Points, options: Options, n_jobs: int | None) -> float:
     """Estimate what it takes at least to lay a connection over points."""
     return min(
         needs_of(points, *one, n_components=1, n_given=0, n_jobs=n_jobs).laying

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,6 +15,93 @@ from scipy.sparse import csgraph
 FloatArray = NDArray[np.floating[Any]]
 IntArray = NDArray[np.integer[Any]]
 BoolArray = NDArray[np.bool_]
+Points: TypeAlias = "FloatArray | Space"
+
+
+class Space(ABC):
+    """Points that are known by the distances between them: what stands in the place of coordinates.
+
+    Attributes
+    ----------
+    shape : (int, int)
+        The number of points, and of the dimensions that tangent spaces may have.
+    dtype : dtype
+        What results are written in.
+    nbytes : int
+        The size of what the points are known by.
+    view : (n_points, n_axes)
+        Coordinates to look at: those that the points were given by, or classical scaling of the
+        distances to some of them. Nothing is measured in them.
+    bound : (n_points, n_axes) float64
+        Coordinates whose distances bound those of the points from below.
+    places : (n_points,) int
+        For each point the first one at distance 0.
+    moves : (n_points,) float64
+        How far the points were moved from where they were given.
+    extent : float
+        Their root mean square distance from the middle; 0 where it is not known.
+    is_frugal : bool
+        Whether distances within neighbourhoods have to do, and none between them are asked for.
+    """
+
+    shape: tuple[int, int]
+    dtype: Any
+    nbytes: int
+    view: FloatArray
+    bound: FloatArray
+    places: IntArray
+    moves: FloatArray
+    extent: float = 0.0
+    is_frugal: bool = False
+
+    def __len__(self) -> int:
+        return self.shape[0]
+
+    @abstractmethod
+    def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:
+        """Return squared distances of the points ``rows`` (m, a) and ``columns`` (m, b): (m, a, b).
+
+        Row by row: between ``rows[i]`` and ``columns[i]``.
+        """
+
+    @abstractmethod
+    def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:
+        """Return the distance between the points of each pair, (n_pairs,)."""
+
+    @abstractmethod
+    def candidates(self, block: slice, count: int) -> IntArray:
+        """List points that are nearest to those of a block, itself among them, (m, count)."""
+
+    @abstractmethod
+    def within(self, radius: float) -> IntArray:
+        """List pairs that are at most ``radius`` apart, (n_pairs, 2)."""
+
+    @abstractmethod
+    def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:
+        """List places in ``among`` of the points nearest to each query, (n_queries, count)."""
+
+    @abstractmethod
+    def among(self, nodes: IntArray) -> Space:
+        """Return some of the points."""
+
+    def plan(self, members: IntArray, graph: Graph) -> None:
+        """Look whether the distances between neighbourhoods next to each other are too many."""
+        return  # of what is known, or quickly found, never
+
+    def movable(self, n_neighbors: int) -> Space | None:
+        """Return points that can be moved, by neighbourhoods of so many others; None if none can.
+
+        That takes all distances.
+        """
+        return None
+
+    def moved(self, members: IntArray, weights: FloatArray) -> Space:
+        """Move each point by a combination of its members, whose weights add up to 0."""
+        raise NotImplementedError
+
+    def said(self) -> list[str]:
+        """Return what there is to tell about the distances."""
+        return []
 
 
 def kernel_ready(array: Any, dtype: Any) -> NDArray[Any]:
@@ -122,6 +210,12 @@ class Frames:
     curvature : (n_points,) float64, optional
         With quadratic tangents, the sectional curvature of the surface, the mean over pairs of
         directions.
+    members : (n_points, n_members) int, optional
+        Where points are known by their distances alone: the points of each neighbourhood.
+        ``vectors[i]`` and ``lift[i]`` are then the shares of ``members[i]``, in place of features.
+    negative : (n_points,) float64, optional
+        With members, how far each neighbourhood is from any in a Euclidean space: the share of
+        negative eigenvalues in its classical scaling, from 0 to 1.
     """
 
     vectors: FloatArray
@@ -131,6 +225,8 @@ class Frames:
     is_one_sided: BoolArray | None = None
     n_members: int = 0
     curvature: FloatArray | None = None
+    members: IntArray | None = None
+    negative: FloatArray | None = None
 
     @property
     def intrinsic_dim(self) -> int:
@@ -563,6 +659,40 @@ class Settings(Options):
 
 
 @dataclass(frozen=True, eq=False)
+class Seen:
+    """What stays of points that were known by their distances: how each sees others.
+
+    A point at the distances r from ``members[i]`` is at ``-0.5 * shares[i].T @ (r² - squares[i])``
+    in the tangent space of i.
+
+    Attributes
+    ----------
+    members : (n_points, n_members) int
+        The points by which each one sees.
+    shares : (n_points, n_members, d) float64
+        The basis of the tangent space at each point, by its members.
+    squares : (n_points, n_members) float64
+        The squared distances of the members from the point.
+    turned : (n_edges,) float64
+        How much the tangent spaces at the ends of each edge differ: the sum of squared sines.
+    moved : (n_points,) float64
+        How far points were moved by denoising.
+    extent : float
+        The root mean square distance from the middle of the points.
+    n_off : int
+        In how many dimensions off the sheet they may have moved.
+    """
+
+    members: IntArray
+    shares: FloatArray
+    squares: FloatArray
+    turned: FloatArray
+    moved: FloatArray
+    extent: float
+    n_off: int
+
+
+@dataclass(frozen=True, eq=False)
 class Geometry:
     """What the points have become once the ambient space is gone.
 
@@ -574,7 +704,8 @@ class Geometry:
     ``shortcuts`` (n_shortcuts, 2) are edges that were taken for some. ``texture`` is "flat",
     "smooth", "noisy", "very noisy" or "rough"; None if nothing was left to the data. With many
     points all of this is in an order of its own: point i here is the caller's point ``order[i]``.
-    ``torn`` (n_torn, 2) are edges across seams, which the embedding tears.
+    ``torn`` (n_torn, 2) are edges across seams, which the embedding tears. Where points are known
+    by their distances alone, ``seen`` has what stays of these, and ``points`` are to be looked at.
     """
 
     graph: Graph
@@ -587,6 +718,7 @@ class Geometry:
     texture: str | None
     order: IntArray | None = None
     torn: IntArray | None = None
+    seen: Seen | None = None
 
     @cached_property
     def chart(self) -> Connection:

@@ -343,7 +343,7 @@ def test_as_many_near_ones_as_the_dimension_asks_for(dim, n_near):
     points = np.random.default_rng(0).random((200, 5))
     graph = build_graph(points, 20)
     geometry = SimpleNamespace(
-        graph=graph, surface=points, frames=SimpleNamespace(intrinsic_dim=dim)
+        graph=graph, surface=points, seen=None, frames=SimpleNamespace(intrinsic_dim=dim)
     )
     kept = extension.proper_edges(geometry, np.arange(200), 1)
     assert np.bincount(graph.tails[kept]).max() == n_near

@@ -55,6 +55,16 @@ def embed(
         str | None, Option(help="The column to colour points by; of an h5ad file one of obs.")
     ] = None,
     n_components: Annotated[int, Option("--n-components", "-d", help="Coordinates.")] = 2,
+    metric: Annotated[
+        str, Option(help="How far rows are apart: euclidean, cosine, cityblock, haversine, ...")
+    ] = "euclidean",
+    precomputed: Annotated[
+        bool,
+        Option(
+            "--precomputed",
+            help="INPUT is a matrix of distances, one row and one column a point; sparse as npz.",
+        ),
+    ] = False,
     n_neighbors: Annotated[str, Option("--n-neighbors", "-k", help="A number.")] = "auto",
     radius: Annotated[float | None, Option(help="The longest edge.")] = None,
     graph: Annotated[str, Option(help="knn, mutual or radius.")] = "knn",
@@ -100,21 +110,39 @@ def embed(
     from ptunfold import show
     from ptunfold.cli import files
     from ptunfold.engines import Disk
+    from ptunfold.io.table import Table
     from ptunfold.io.tables import STREAM, check_output, read_table
 
     if resume and store is None:
         raise ValueError("--resume needs the folder to go on with; pass --store")
+    precomputed = precomputed or metric == "precomputed"
+    if precomputed and metric not in ("euclidean", "precomputed"):
+        raise ValueError(f"--precomputed has distances, so --metric {metric} is not used; pass one")
+    if precomputed and missing is options.Missing.drop:
+        raise ValueError(
+            "--missing drop leaves out rows, and a matrix of distances has a column for each; "
+            "leave such points out of the file"
+        )
     if explore is not None:
         options.check_page(explore)
     if plot is not None:
         files.check_plot(plot)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
-        table = read_table(source, **files.reading(header))
-        check_output(output, table)
         taker = files.Taker(source, options.names_in(columns), missing)
-        table, points = taker.take(table)
-        taker.say(table)
+        points: Any = files.sparse_distances(source) if precomputed else None
+        if points is not None:
+            table = Table([], [])
+            check_output(output, table)
+        else:
+            table = read_table(source, **files.reading(header))
+            check_output(output, table)
+            table, points = taker.take(table)
+            taker.say(table)
         names = taker.choice.used
+        if precomputed:
+            # The columns are points: of them nothing is written again, nor called by name.
+            table = table.keep([name for name in table.names if name not in set(names)])
+            names = []
         is_drawn = color is not None and (plot is not None or explore is None)
         shade = table.about(str(color)) if is_drawn else None
         about: Any = None
@@ -126,6 +154,7 @@ def embed(
         start = time.perf_counter()
         model = PTU(
             n_components,
+            metric="precomputed" if precomputed else metric,
             n_neighbors=options.number_or_word(n_neighbors),
             radius=radius,
             graph=graph,
@@ -148,7 +177,7 @@ def embed(
         ).fit(points)
         seconds = time.perf_counter() - start
         trust = files.trust_in(model) if report else {}  # before anything is written
-        if table.is_named and len(names) == points.shape[1]:
+        if table.is_named and names and len(names) == points.shape[1]:
             model.feature_names_in_ = np.array(names, dtype=object)
         if save is not None:
             with outputs.writing(save) as part:
@@ -174,8 +203,8 @@ def embed(
             "model": save and str(save),
             "plot": plot and str(plot),
             "explore": explore and str(explore),
-            "points": len(points),
-            "columns": taker.used if len(names) <= 100 else f"{len(names)} columns",
+            "points": len(model.embedding_),
+            "columns": taker.used if len(taker.used) <= 100 else f"{len(taker.used)} columns",
             "left_out": taker.choice.left_out,
             "texture": model.texture_,
             "shortcuts": len(model.shortcuts_),

@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from scipy import sparse
 
 from ptunfold.cli.app import note, tell
 from ptunfold.cli.options import Header, Missing
 from ptunfold.io.choice import Choice
 from ptunfold.io.outputs import Outputs
-from ptunfold.io.table import Parts, Table, listed
+from ptunfold.io.table import Parts, Table, listed, refused_if_damaged
 from ptunfold.io.tables import STREAM, check_output, rows_as_bytes, write_table
 from ptunfold.memory import free_bytes
 from ptunfold.types import FloatArray
@@ -24,6 +25,17 @@ def reading(header: Header) -> dict[str, Any]:
     """Return how files are read."""
     has_header = None if header is Header.auto else header is Header.yes
     return {"has_header": has_header, "most_bytes": free_bytes()}
+
+
+def sparse_distances(source: Path) -> Any:
+    """Read a sparse matrix that SciPy has saved; None if a file is no such one."""
+    if source.suffix.lower() != ".npz" or not source.is_file():
+        return None
+    with refused_if_damaged(str(source)):
+        with np.load(source, allow_pickle=False) as arrays:
+            if not {"format", "shape", "data"} <= set(arrays):
+                return None
+        return sparse.load_npz(source)
 
 
 class Taker:

@@ -75,8 +75,8 @@ class Extension:
         degrees = np.bincount(geometry.graph.tails[kept], minlength=len(self.points))
         self.indptr = np.concatenate(([0], np.cumsum(degrees)))
         self.indices = geometry.graph.indices[kept]
-        maps, inverses = self._fit_maps(geometry.connection.steps[kept])
         edges = self.indptr, self.indices
+        maps, inverses = fit_maps(*edges, geometry.connection.steps[kept], self.coordinates)
         self.ways = Ways(*edges, points, self.frames, maps, self.coordinates)
         self.ways_back = Ways(*edges, self.coordinates, inverses, self.frames, surface)
         self.search = exact_search(
@@ -201,23 +201,26 @@ class Extension:
         run_blocks(handle, cut(len(queries), _QUERIES_TOGETHER), Run(n_jobs))
         return results, gaps
 
-    def _fit_maps(self, steps: FloatArray) -> tuple[FloatArray, FloatArray]:
-        """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).
 
-        The embedding keeps lengths but for what curvature makes unavoidable. A fit that stretches
-        or shortens a direction more than that follows noise, and is held back. Also returns the
-        inverse maps, in the sense of least squares, transposed: (n, c, d).
-        """
-        coordinates = np.nan_to_num(self.coordinates)  # of points that are left out
-        n_points, n_components = coordinates.shape
-        dim = steps.shape[1]
-        moments = np.empty((n_points, dim, dim))
-        products = np.empty((n_points, dim, n_components))
-        local_moments(self.indptr, self.indices, steps, coordinates, moments, products)
-        maps, inverses = (np.empty((n_points, n_components, dim)) for _ in range(2))
-        for block in cut(n_points, _POINTS_TOGETHER):
-            maps[block], inverses[block] = _fit_map(moments[block], products[block])
-        return maps, inverses
+def fit_maps(
+    indptr: IntArray, indices: IntArray, steps: FloatArray, coordinates: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Fit the linear map from tangent coordinates to the embedding at each point, (n, c, d).
+
+    The embedding keeps lengths but for what curvature makes unavoidable. A fit that stretches
+    or shortens a direction more than that follows noise, and is held back. Also returns the
+    inverse maps, in the sense of least squares, transposed: (n, c, d).
+    """
+    coordinates = np.nan_to_num(coordinates)  # of points that are left out
+    n_points, n_components = coordinates.shape
+    dim = steps.shape[1]
+    moments = np.empty((n_points, dim, dim))
+    products = np.empty((n_points, dim, n_components))
+    local_moments(indptr, indices, steps, coordinates, moments, products)
+    maps, inverses = (np.empty((n_points, n_components, dim)) for _ in range(2))
+    for block in cut(n_points, _POINTS_TOGETHER):
+        maps[block], inverses[block] = _fit_map(moments[block], products[block])
+    return maps, inverses
 
 
 def _fit_map(moments: FloatArray, products: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -239,7 +242,9 @@ def proper_edges(geometry: Geometry, places: IntArray, n_jobs: int | None) -> In
     """List the edges between different places that are no bridges."""
     graph = geometry.graph
     is_first = places == np.arange(len(places))
-    lengths = edge_lengths(geometry.surface, graph.tails, graph.indices, n_jobs=n_jobs)
+    lengths = graph.lengths
+    if geometry.seen is None:
+        lengths = edge_lengths(geometry.surface, graph.tails, graph.indices, n_jobs=n_jobs)
     between = is_first[graph.tails] & is_first[graph.indices] & (lengths > 0)
     edges = np.flatnonzero(between)
     # The median of each point's edges: sorted by (point, length), the middle one.

@@ -14,7 +14,7 @@ from ptunfold.geometry.order import sample
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Graph
+from ptunfold.types import Graph, Points, Space
 
 _SHOWN, _LANDMARKS = 2000, 200
 _NEAREST = 10
@@ -31,7 +31,7 @@ def fewer_neighbors(n_points: int) -> int:
 
 
 def is_truer(
-    points: FloatArray, one: Graph, other: Graph, dim: int, *, n_jobs: int | None = None
+    points: Points, one: Graph, other: Graph, dim: int, *, n_jobs: int | None = None
 ) -> bool:
     """Tell whether the lengths along a graph of fewer neighbours, ``one``, are to be preferred.
 
@@ -49,7 +49,7 @@ def is_truer(
     return told[0] > told[1] + _CLEARLY
 
 
-def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> float:
+def _told(points: Points, graph: Graph, dim: int, n_jobs: int | None) -> float:
     """Measure the share of the variance of some points that their picture tells."""
     from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
 
@@ -73,6 +73,6 @@ def _told(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None) -> flo
         picture = landmark_mds(lengths, landmarks, dim).coordinates
         picture = relax(lengths, landmarks, picture, n_jobs=n_jobs)
     _, near = cKDTree(picture).query(picture, _NEAREST + 1)
-    exact = points[shown].astype(np.float64)
+    exact = (points.view if isinstance(points, Space) else points)[shown].astype(np.float64)
     off = exact - exact[near[:, 1:]].mean(axis=1)
     return float(1 - np.square(off).sum() / np.square(exact - exact.mean(axis=0)).sum())

@@ -34,8 +34,8 @@ def doubts_of(geometry: Geometry) -> Doubts:
     errors = _BY_RESIDUAL * np.square(frames.residual) + _BY_NOISE * noise**2
     tilts = np.divide(errors, np.square(widths), out=np.zeros_like(errors), where=widths > 0)
     tilts = np.nan_to_num(np.minimum(tilts, 1))  # points without an edge have none
-    turned = np.empty(graph.n_edges)
-    for start in range(0, graph.n_edges, _EDGES_TOGETHER):
+    turned = np.empty(graph.n_edges) if geometry.seen is None else geometry.seen.turned
+    for start in range(0, graph.n_edges if geometry.seen is None else 0, _EDGES_TOGETHER):
         some = slice(start, start + _EDGES_TOGETHER)
         overlaps, *_ = edges_in_frames(surface, frames, graph.tails[some], graph.indices[some])
         turned[some] = frames.intrinsic_dim - np.square(overlaps).sum(axis=(1, 2))
@@ -51,6 +51,9 @@ def doubts_of(geometry: Geometry) -> Doubts:
 
 def _noise(geometry: Geometry) -> float:
     """Estimate the noise along each axis: what points were moved by along those off the sheet."""
+    if geometry.seen is not None:
+        seen = geometry.seen
+        return float(np.sqrt(np.square(seen.moved).mean() / seen.n_off))
     n_off = geometry.points.shape[1] - geometry.frames.intrinsic_dim
     if geometry.surface is geometry.points or n_off < 1:
         return 0.0

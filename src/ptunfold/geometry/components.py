@@ -9,8 +9,8 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geometry.graph import graph_from_edges, subgraph
-from ptunfold.geometry.neighbors import edge_lengths, nearest
-from ptunfold.types import FloatArray, Graph, IntArray
+from ptunfold.geometry.neighbors import edge_lengths, nearest_among
+from ptunfold.types import Graph, IntArray, Points, Space
 from ptunfold.validation import DISCONNECTED, check_choice
 
 _MOST_SEARCHED_TOGETHER = 64
@@ -21,7 +21,7 @@ _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of 
 
 
 def join_components(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     disconnected: str,
     n_jobs: int | None = None,
@@ -55,8 +55,9 @@ def join_components(
     graph = _bridge(points, graph, labels, n_jobs)
     assert graph.bridges is not None
     lengths = edge_lengths(points, *graph.bridges.T, n_jobs=1)
+    kind = "" if isinstance(points, Space) else "Euclidean "
     say(
-        f"{found}; they were joined by {len(lengths)} edges of Euclidean length up to "
+        f"{found}; they were joined by {len(lengths)} edges of {kind}length up to "
         f"{lengths.max():.3g} (median edge: {np.median(graph.lengths):.3g}), and distances across "
         f"them may be far off: {_REMEDIES}"
     )
@@ -68,7 +69,7 @@ def _listing(sizes: IntArray, most: int = 8) -> str:
     return shown if len(sizes) <= most else f"{shown}, and {len(sizes) - most} smaller ones"
 
 
-def _bridge(points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | None) -> Graph:
+def _bridge(points: Points, graph: Graph, labels: IntArray, n_jobs: int | None) -> Graph:
     """Join large components wherever they touch, and all by a minimum spanning tree.
 
     A tree alone would leave open what runs in a ring. It is found by Borůvka's rounds.
@@ -92,7 +93,7 @@ def _bridge(points: FloatArray, graph: Graph, labels: IntArray, n_jobs: int | No
     return replace(graph, bridges=bridges)
 
 
-def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
+def _closest_pairs(points: Points, labels: IntArray, n_jobs: int | None) -> IntArray:
     """Find the closest points of every two large components that touch, (n_pairs, 2).
 
     Two of them touch if the gap between them is at most three times as wide as that between either
@@ -103,7 +104,7 @@ def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> 
     pairs, gaps = [], np.full((n_large, n_large), np.inf)
     for one, ours in enumerate(members):
         for other, theirs in enumerate(members[:one]):  # the larger ones, which are searched
-            found = theirs[nearest(points[theirs], points[ours], 1, n_jobs)[:, 0]]
+            found = theirs[nearest_among(points, theirs, ours, 1, n_jobs)[:, 0]]
             lengths = edge_lengths(points, ours, found, n_jobs=n_jobs)
             best = int(lengths.argmin())
             pairs.append((one, other, ours[best], found[best]))
@@ -117,7 +118,7 @@ def _closest_pairs(points: FloatArray, labels: IntArray, n_jobs: int | None) -> 
     return np.array(touching, dtype=np.int64).reshape(-1, 2)
 
 
-def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None) -> IntArray:
+def _shortest_ways_out(points: Points, labels: IntArray, n_jobs: int | None) -> IntArray:
     """Find the closest pair (inside, outside) of each component but the largest, (n_pairs, 2)."""
     sizes = np.bincount(labels)
     # The size + 1 nearest points of a member cannot all be inside: one search for all small ones.
@@ -126,14 +127,15 @@ def _shortest_ways_out(points: FloatArray, labels: IntArray, n_jobs: int | None)
     inside = np.flatnonzero(is_small[labels])
     outside: IntArray = np.empty_like(inside)
     if len(inside):
-        found = nearest(points, points[inside], sizes[is_small].max() + 1, n_jobs)
+        everyone, n_near = np.arange(len(points)), int(sizes[is_small].max()) + 1
+        found = nearest_among(points, everyone, inside, n_near, n_jobs)
         is_outside = labels[found] != labels[inside, None]
         outside = np.take_along_axis(found, is_outside.argmax(axis=1)[:, None], axis=1)[:, 0]
     pairs = [np.column_stack((inside, outside))]
     for component in np.flatnonzero(~is_small)[1:]:
         is_inside = labels == component
         inside, others = np.flatnonzero(is_inside), np.flatnonzero(~is_inside)
-        outside = others[nearest(points[others], points[inside], 1, n_jobs)[:, 0]]
+        outside = others[nearest_among(points, others, inside, 1, n_jobs)[:, 0]]
         pairs.append(np.column_stack((inside, outside)))
     candidates = np.concatenate(pairs)
     owner = labels[candidates[:, 0]]

@@ -11,7 +11,7 @@ from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray
+from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
 
 _EDGES_TOGETHER = 8192
@@ -25,7 +25,7 @@ MOST_AXES = 16
 
 
 def connect(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     frames: Frames,
     step: str = "chord",
@@ -38,7 +38,7 @@ def connect(
     Parameters
     ----------
     points : (n_points, n_features)
-        The points.
+        The points, or what :func:`metric_space` made of their distances.
     graph : Graph
         The proximity graph.
     frames : Frames
@@ -78,7 +78,7 @@ def connect(
 
 
 def connect_frames(
-    points: FloatArray, graph: Graph, frames: Frames, step: str, run: Run, *, device: Any = None
+    points: Points, graph: Graph, frames: Frames, step: str, run: Run, *, device: Any = None
 ) -> Connection:
     """Do what `connect` does, anywhere: ``device`` measures edges elsewhere than here."""
     dim = frames.intrinsic_dim
@@ -143,12 +143,14 @@ def connect_frames(
     return Connection(graph, rotations, steps, explained=np.minimum(explained, 1))
 
 
-def leading_axes(points: FloatArray) -> FloatArray:
+def leading_axes(points: Points) -> FloatArray:
     """Return coordinates whose distances bound those of points from below, (n_points, n_axes).
 
     They are the points themselves or, in more than 16 dimensions, what they are along the 16 axes
     in which they extend farthest.
     """
+    if isinstance(points, Space):
+        return points.bound
     if points.shape[1] <= MOST_AXES:
         return np.ascontiguousarray(points, dtype=np.float64)
     some = points[sample(points, 1000)].astype(np.float64)

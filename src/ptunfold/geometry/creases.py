@@ -8,9 +8,10 @@ import numpy as np
 
 from ptunfold.geometry.frames import edges_in_frames, find_members, fit_frames
 from ptunfold.geometry.graph import without_edges
+from ptunfold.geometry.intrinsic import shadows, sizes
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
 
 # Off its surface by this much of its width, a neighbourhood is no piece of a smooth surface; one
 # nearby has to fit this many times better.
@@ -26,7 +27,7 @@ _EDGES_TOGETHER = 8192
 
 
 def take_one_side(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     frames: Frames,
     n_neighbors: int,
@@ -45,7 +46,7 @@ def take_one_side(
     """
     n_members = min(n_neighbors, graph.n_points - 1) + 1
     widths = frames.singular_values[:, -1] / np.sqrt(n_members)
-    own = _misfits(frames)
+    own = _misfits(points, frames)
     nodes = np.flatnonzero((own > _MISFIT * widths) & (np.diff(graph.indptr) > 0))
     places = distinct_places(points)
     chosen = nodes.copy()
@@ -53,9 +54,7 @@ def take_one_side(
     def handle(block: slice) -> None:
         some = nodes[block]
         members, _ = find_members(graph, places, some, n_members - 1)
-        offsets = points[some, None].astype(np.float64) - points[members]
-        shadows = np.einsum("imfd,imf->imd", frames.vectors[members], offsets)
-        off = np.square(offsets).sum(axis=2) - np.square(shadows).sum(axis=2)
+        off = _off_planes(points, frames, some, members)
         misfits = np.sqrt(np.maximum(off, 0) + np.square(frames.residual[members]))
         best = misfits.argmin(axis=1)
         rows = np.arange(len(some))
@@ -70,7 +69,11 @@ def take_one_side(
         return frames
     vectors = frames.vectors.copy()
     vectors[nodes] = frames.vectors[chosen]
-    taken = replace(frames, vectors=vectors, is_one_sided=is_one_sided)
+    by_members = frames.members
+    if by_members is not None:
+        by_members = by_members.copy()
+        by_members[nodes] = by_members[chosen]
+    taken = replace(frames, vectors=vectors, is_one_sided=is_one_sided, members=by_members)
     edges = _edges_at(graph, is_one_sided)
     overlaps, *_ = edges_in_frames(points, taken, graph.tails[edges], graph.indices[edges])
     crossing = edges[np.linalg.svd(overlaps, compute_uv=False)[:, -1] < _SHARP]
@@ -82,15 +85,33 @@ def take_one_side(
     # Too few points beyond the crease fit any plane that holds them all.
     values = own_side.singular_values
     spans = values[:, -1] > _LEAST_SPAN * values[:, 0]
-    is_better = spans & (_misfits(own_side) < _BETTER * own[nodes])
+    is_better = spans & (_misfits(points, own_side) < _BETTER * own[nodes])
     vectors[nodes[is_better]] = own_side.vectors[is_better]
+    if by_members is not None and own_side.members is not None:
+        by_members[nodes[is_better]] = own_side.members[is_better]
     return taken
 
 
-def _misfits(frames: Frames) -> FloatArray:
+def _off_planes(points: Points, frames: Frames, nodes: IntArray, members: IntArray) -> FloatArray:
+    """Square the distances of nodes from the tangent planes of members, (n_nodes, n_members)."""
+    if isinstance(points, Space):
+        assert frames.members is not None
+        at, ends = members.ravel(), nodes.repeat(members.shape[1])
+        along = shadows(points, frames.members[at], frames.vectors[at], at, ends)
+        off = np.square(points.lengths(at, ends)) - np.square(along).sum(axis=1)
+        return off.reshape(members.shape)
+    offsets = points[nodes, None].astype(np.float64) - points[members]
+    along = np.einsum("imfd,imf->imd", frames.vectors[members], offsets)
+    return np.square(offsets).sum(axis=2) - np.square(along).sum(axis=2)
+
+
+def _misfits(points: Points, frames: Frames) -> FloatArray:
     """Tell how far neighbourhoods are from their surfaces, and points from these, (n_points,)."""
     if frames.lift is None:
         return frames.residual
+    if isinstance(points, Space):
+        assert frames.members is not None
+        return np.hypot(frames.residual, sizes(points, frames.members, frames.lift))
     return np.hypot(frames.residual, np.linalg.norm(frames.lift, axis=1))
 
 
@@ -101,7 +122,7 @@ def _edges_at(graph: Graph, is_marked: BoolArray) -> IntArray:
 
 
 def cross_creases(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     frames: Frames,
     longest: float,

@@ -18,7 +18,7 @@ from ptunfold.geometry.texture import (
     texture_of,
 )
 from ptunfold.threads import Run
-from ptunfold.types import FloatArray, Geometry, Graph, Options, Settings
+from ptunfold.types import Geometry, Graph, Options, Points, Settings
 from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
 
 _NEIGHBORS = 10
@@ -106,7 +106,7 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
 
 
 def look_at(
-    points: FloatArray, graph: Graph, options: Options, run: Run
+    points: Points, graph: Graph, options: Options, run: Run
 ) -> tuple[Options, Texture | None]:
     """Find out what the data are like, and of how many dimensions, if anything depends on it.
 
@@ -126,7 +126,7 @@ def look_at(
     return options, texture
 
 
-def with_dimension(options: Options, points: FloatArray, graph: Graph, run: Run) -> Options:
+def with_dimension(options: Options, points: Points, graph: Graph, run: Run) -> Options:
     """Take the least number of dimensions, up to that in ``options``, that holds the edges.
 
     A curve that is unfolded in two dimensions winds up, because the plane around a point follows
@@ -141,7 +141,7 @@ def with_dimension(options: Options, points: FloatArray, graph: Graph, run: Run)
     return options
 
 
-def without_thin_ones(options: Options, points: FloatArray, graph: Graph, run: Run) -> Options:
+def without_thin_ones(options: Options, points: Points, graph: Graph, run: Run) -> Options:
     """Leave out the dimensions of noisy data in which they are no wider than their noise.
 
     Of a narrow strip with noise as large as its width, large neighbourhoods are long, and as thick
@@ -169,6 +169,17 @@ def was_noise(geometry: Geometry) -> bool:
     Then the points have moved by a small part of their extent, and transport along what is left is
     coherent.
     """
+    if geometry.seen is not None:
+        moved, extent = np.square(geometry.seen.moved).mean(), geometry.seen.extent**2
+    else:
+        moved, extent = _moved(geometry)
+    transport = geometry.transport
+    is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
+    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
+
+
+def _moved(geometry: Geometry) -> tuple[float, float]:
+    """Sum up the squares of how far points were moved, and of how far they are apart."""
     moved, extent = (
         np.square(offsets, dtype=np.float64).sum()
         for offsets in (
@@ -176,6 +187,4 @@ def was_noise(geometry: Geometry) -> bool:
             geometry.points - geometry.points.mean(axis=0),
         )
     )
-    transport = geometry.transport
-    is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
-    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
+    return moved, extent

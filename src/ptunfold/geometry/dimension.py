@@ -7,9 +7,10 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import gammaln, psi
 
+from ptunfold.geometry.intrinsic import scaled
 from ptunfold.geometry.isotropic import leading_coordinates
-from ptunfold.geometry.neighbors import distinct_places, nearest
-from ptunfold.types import Dimension, FloatArray, IntArray
+from ptunfold.geometry.neighbors import distinct_places, nearest_among
+from ptunfold.types import Dimension, FloatArray, IntArray, Points, Space
 from ptunfold.validation import check_points
 
 _SAMPLE, _WIDE_SAMPLE = 2000, 20_000  # points; points times neighbours
@@ -47,7 +48,7 @@ class _View:
         return _likelihood(self.ranks, self.distances)
 
 
-def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dimension:
+def estimate_dimension(points: Points, *, n_jobs: int | None = None) -> Dimension:
     """Estimate the intrinsic dimension of points.
 
     Three methods that err in different ways: the gap in the spectrum of local principal
@@ -64,8 +65,8 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     Parameters
     ----------
     points : (n_points, n_features)
-        The points. With many, a sample of 2000 is looked at, among all of them; fewer where noise
-        asks for wider neighbourhoods.
+        The points, or what :func:`metric_space` made of their distances. With many, a sample of
+        2000 is looked at, among all of them; fewer where noise asks for wider neighbourhoods.
     n_jobs : int, optional
         Number of threads, as in :class:`ptunfold.PTU`.
 
@@ -81,11 +82,16 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     >>> estimate_dimension(swiss_roll(1000, n_features=20).points).consensus
     2
     """
-    points = check_points(points)
-    points = points[np.unique(distinct_places(points))]
+    points = points if isinstance(points, Space) else check_points(points)
+    firsts = np.unique(distinct_places(points))
+    if isinstance(points, Space):
+        points = points if len(firsts) == len(points) else points.among(firsts)
+    else:
+        points = points[firsts]
     if len(points) == 2:  # nothing to compare, and no more than a line
         return Dimension(1, 1.0, 1.0, 1.0, np.ones(2, dtype=np.int64), np.arange(2))
-    points = leading_coordinates(points)
+    if not isinstance(points, Space):
+        points = leading_coordinates(points)
     nearest_view, view = _clearest_view(points, n_jobs)
     planes = float(np.median(view.local))
     # Far neighbours say too little in many dimensions; noise alone makes a difference to near ones.
@@ -98,7 +104,7 @@ def estimate_dimension(points: FloatArray, *, n_jobs: int | None = None) -> Dime
     return Dimension(consensus, planes, likelihood, growth, view.local, view.sample)
 
 
-def _clearest_view(points: FloatArray, n_jobs: int | None) -> tuple[_View, _View]:
+def _clearest_view(points: Points, n_jobs: int | None) -> tuple[_View, _View]:
     """Widen neighbourhoods as long as the drop in their spectrum becomes sharper.
 
     Returns the smallest of them and the clearest.
@@ -124,18 +130,25 @@ def _clearest_view(points: FloatArray, n_jobs: int | None) -> tuple[_View, _View
 
 
 def _look(
-    points: FloatArray,
+    points: Points,
     sample: IntArray,
     n_near: int,
     ranks: IntArray,
     drop: float,
     n_jobs: int | None,
 ) -> _View:
-    found = nearest(points, points[sample], n_near + 1, n_jobs)
+    found = nearest_among(points, np.arange(len(points)), sample, n_near + 1, n_jobs)
     distances, spectra = [], []
     n_together = max(1, (1 << 22) // (found.shape[1] * points.shape[1]))
     for start in range(0, len(sample), n_together):
         block = slice(start, start + n_together)
+        if isinstance(points, Space):
+            near = found[block]
+            squares = points.squares(sample[block, None], near)[:, 0]
+            distances.append(np.sort(np.sqrt(squares), axis=1)[:, ranks])
+            values, _ = scaled(points, near, np.full(len(near), near.shape[1] - 1))
+            spectra.append(np.maximum(values, 0))
+            continue
         offsets = points[found[block]].astype(np.float64) - points[sample[block], None]
         distances.append(np.sort(np.linalg.norm(offsets, axis=2), axis=1)[:, ranks])
         spectra.append(_spectra(offsets))

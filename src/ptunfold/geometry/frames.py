@@ -10,6 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.geometry.graph import without_bridges
+from ptunfold.geometry.intrinsic import local_planes, seen_edges
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.kernels.bending import write_in_frames
@@ -17,7 +18,7 @@ from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.nearby import graph_neighborhoods
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import (
     SURFACES,
     TANGENTS,
@@ -36,7 +37,8 @@ class Planes(NamedTuple):
     Orthonormal bases (n_nodes, n_features, d), singular values (n_nodes, d), distances from the
     plane or the surface (n_nodes,), the extent that the rounding of coordinates alone can make
     (n_nodes,), and the way to the surface (n_nodes, n_features) and its curvature (n_nodes,), if
-    one was fitted.
+    one was fitted. Where points are known by their distances, members stand for features, and the
+    share of negative eigenvalues is told.
     """
 
     bases: FloatArray
@@ -45,10 +47,11 @@ class Planes(NamedTuple):
     rounding: FloatArray
     lift: FloatArray | None = None
     curvature: FloatArray | None = None
+    negative: FloatArray | None = None
 
 
 def estimate_frames(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     tangent_neighbors: int = 15,
     intrinsic_dim: int = 2,
@@ -62,7 +65,7 @@ def estimate_frames(
     Parameters
     ----------
     points : (n_points, n_features)
-        The points.
+        The points, or what :func:`metric_space` made of their distances.
     graph : Graph
         The proximity graph. A point without an edge gets a frame of NaN. Neighbourhoods stay within
         what bridges join, unless that is too small to have a shape of its own.
@@ -110,7 +113,7 @@ def estimate_frames(
 
 def frames_at(
     nodes: IntArray,
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     n_neighbors: int,
     dim: int,
@@ -125,7 +128,7 @@ def frames_at(
 
 def fit_frames(
     nodes: IntArray,
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     n_neighbors: int,
     dim: int,
@@ -142,7 +145,8 @@ def fit_frames(
     unless they ``must_span``, get some frame that is made up, and have no surface. ``device`` fits
     neighbourhoods elsewhere than here; see ``ptunfold.engines``.
     """
-    n_features = points.shape[1]
+    is_space = isinstance(points, Space)
+    n_features = n_neighbors + 1 if is_space else points.shape[1]
     places, within = distinct_places(points), without_bridges(graph)
     n_places = _places_in_component(within, places)
     # Too small to have a shape of their own: those look over bridges.
@@ -155,6 +159,8 @@ def fit_frames(
     residual = np.empty(len(nodes))
     lift = np.zeros((len(nodes), n_features)) if tangent in SURFACES else None
     curvature = np.zeros(len(nodes)) if tangent in SURFACES else None
+    negative = np.zeros(len(nodes)) if is_space else None
+    by_members = np.empty((len(nodes), n_features), dtype=np.int64) if is_space else None
 
     def gather(here: IntArray) -> tuple[IntArray, IntArray]:
         members, counts = find_members(within, places, here, n_neighbors)
@@ -166,7 +172,9 @@ def fit_frames(
     def keep(some: slice, members: IntArray, count: IntArray) -> None:
         here = nodes[some]
         fitted = fit(points, members, count, dim, tangent)
-        bases, values, residual[some], rounding, lifted, curved = fitted
+        bases, values, residual[some], rounding, lifted, curved, off_space = fitted
+        if negative is not None and by_members is not None:
+            negative[some], by_members[some] = off_space, members
         is_flat = (values[:, -1] <= rounding) & (n_places[here] > dim)
         if must_span and is_flat.any():
             first = int(np.flatnonzero(is_flat)[0])
@@ -208,14 +216,23 @@ def fit_frames(
             keep(some, all_members[some], all_counts[some])
     vectors[np.diff(graph.indptr)[nodes] == 0] = np.nan
     return Frames(
-        vectors, singular_values, residual, lift, n_members=n_neighbors + 1, curvature=curvature
+        vectors,
+        singular_values,
+        residual,
+        lift,
+        n_members=n_neighbors + 1,
+        curvature=curvature,
+        members=by_members,
+        negative=negative,
     )
 
 
 def fit_neighborhoods(
-    points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
+    points: Points, members: IntArray, counts: IntArray, dim: int, tangent: str
 ) -> Planes:
     """Find the tangent planes of neighbourhoods, as `find_members` returns them."""
+    if isinstance(points, Space):
+        return Planes(*local_planes(points, members, counts, dim, tangent))
     offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
     if tangent not in SURFACES:
@@ -243,12 +260,14 @@ def find_members(
 
 
 def edges_in_frames(
-    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+    points: Points, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Write edges in the frames at both ends, and these frames in each other.
 
     Returns overlaps of frames (n_edges, d, d), steps there and back (n_edges, d), and lengths.
     """
+    if isinstance(points, Space):
+        return seen_edges(points, frames, tails, heads)
     n_edges, dim = len(tails), frames.intrinsic_dim
     overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
     from_tail, from_head = np.empty((2, n_edges, dim))

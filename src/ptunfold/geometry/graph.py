@@ -8,12 +8,12 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
-from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space
 from ptunfold.validation import check_graph, check_graph_matrix, check_graph_settings, check_points
 
 
 def build_graph(
-    points: FloatArray,
+    points: Points,
     n_neighbors: int = 10,
     *,
     graph: str = "knn",
@@ -27,7 +27,7 @@ def build_graph(
     Parameters
     ----------
     points : (n_points, n_features)
-        The points.
+        The points, or what :func:`metric_space` made of their distances.
     n_neighbors : int
         The number k of nearest neighbours; not used with ``graph="radius"``. Neighbours that tie
         with the last one, up to eight, are in. Copies of a point do not count: they are joined to
@@ -60,7 +60,7 @@ def build_graph(
            [0., 1., 0., 8.],
            [0., 0., 8., 0.]])
     """
-    points = check_points(points)
+    points = points if isinstance(points, Space) else check_points(points)
     check_graph_settings(graph, n_neighbors, radius, len(points))
     n_points = len(points)
     if graph == "radius":
@@ -82,7 +82,7 @@ def build_graph(
     return found if radius is None else subgraph(found, found.lengths <= radius)
 
 
-def measure_graph(points: FloatArray, pattern: sparse.csr_array, n_jobs: int | None) -> Graph:
+def measure_graph(points: Points, pattern: sparse.csr_array, n_jobs: int | None) -> Graph:
     """Make the graph of a symmetric pattern of edges, (n_points, n_points)."""
     pattern = sparse.csr_array(pattern)
     pattern.sort_indices()
@@ -92,7 +92,7 @@ def measure_graph(points: FloatArray, pattern: sparse.csr_array, n_jobs: int | N
 
 
 def _neighbor_pattern(
-    points: FloatArray,
+    points: Points,
     is_first: BoolArray,
     n_neighbors: int,
     search: str,
@@ -102,7 +102,9 @@ def _neighbor_pattern(
     """Mark the nearest neighbours of each distinct point, (n_points, n_points)."""
     n_points = len(points)
     distinct = np.flatnonzero(is_first)
-    chosen = points if len(distinct) == n_points else points[distinct]
+    chosen: Points = points
+    if len(distinct) < n_points:
+        chosen = points.among(distinct) if isinstance(points, Space) else points[distinct]
     n_nearest = min(n_neighbors, len(distinct) - 1)
     indptr, indices = neighbor_lists(
         chosen, n_nearest, search=search, n_jobs=n_jobs, verbose=verbose
@@ -182,7 +184,7 @@ def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: F
     )
 
 
-def with_edges(points: FloatArray, graph: Graph, edges: IntArray) -> Graph:
+def with_edges(points: Points, graph: Graph, edges: IntArray) -> Graph:
     """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
     both = np.concatenate((edges, edges[:, ::-1]))
     both = both[np.lexsort(both.T[::-1])]

@@ -16,7 +16,7 @@ from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
 from ptunfold.threads import Run, cut, effective_n_jobs, openmp_threads, run_blocks
-from ptunfold.types import FloatArray, IntArray
+from ptunfold.types import FloatArray, IntArray, Points, Space
 from ptunfold.validation import SEARCHES, check_choice
 
 # From queries (n_queries, n_features) and a number to indices (n_queries, number).
@@ -49,7 +49,7 @@ _MOST_QUERIES = 1024
 
 
 def neighbor_lists(
-    points: FloatArray,
+    points: Points,
     n_neighbors: int,
     *,
     search: str = "auto",
@@ -77,7 +77,7 @@ def neighbor_lists(
         squares = squares.reshape(candidates.shape)
         squares[candidates == rows[:, None]] = np.inf
         last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
-        is_near = squares <= last * (1 + 1e-12)
+        is_near = (squares <= last * (1 + 1e-12)) & (squares < np.inf)
         indices.append(candidates[is_near].astype(np.int32))
         counts.append(is_near.sum(axis=1))
     indptr = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
@@ -85,9 +85,17 @@ def neighbor_lists(
 
 
 def _search_among(
-    points: FloatArray, n_candidates: int, search: str, n_jobs: int, verbose: bool
+    points: Points, n_candidates: int, search: str, n_jobs: int, verbose: bool
 ) -> Callable[[slice], IntArray]:
     """Choose how to find candidates for a block of the points themselves."""
+    if isinstance(points, Space):
+        if search == "approximate":
+            raise ValueError(
+                'search="approximate" is for Euclidean distances; pass search="auto", or '
+                "neighbours that were found elsewhere as graph=(indices, distances)"
+            )
+        space = points
+        return lambda block: space.candidates(block, n_candidates)
     if search != "approximate":
         exact = exact_search(points, len(points), n_candidates, n_jobs)
         if search == "exact" or not _is_hard(points):
@@ -284,8 +292,19 @@ def _brute_force_blocks(n_queries: int, n_values: int) -> list[slice]:
     return cut(n_queries, max(-(-n_queries // n_blocks), 1))
 
 
-def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -> IntArray:
+def nearest_among(
+    points: Points, among: IntArray, queries: IntArray, count: int, n_jobs: int | None = None
+) -> IntArray:
+    """Find which of the points ``among`` are nearest to the points ``queries``, by their places."""
+    if isinstance(points, Space):
+        return points.nearest(among, queries, count)
+    return nearest(points[among], points[queries], count, n_jobs)
+
+
+def pairs_within(points: Points, radius: float, n_jobs: int | None = None) -> IntArray:
     """Find all pairs of points at most ``radius`` apart, give or take rounding, (n_pairs, 2)."""
+    if isinstance(points, Space):
+        return points.within(radius)
     radius = radius * (1 + 1e-6)
     if points.shape[1] <= _MOST_TREE_FEATURES:
         return _tree(points).query_pairs(radius, output_type="ndarray")
@@ -300,15 +319,17 @@ def pairs_within(points: FloatArray, radius: float, n_jobs: int | None = None) -
 
 
 def edge_lengths(
-    points: FloatArray, tails: IntArray, heads: IntArray, *, n_jobs: int | None = None
+    points: Points, tails: IntArray, heads: IntArray, *, n_jobs: int | None = None
 ) -> FloatArray:
-    """Measure the Euclidean length of each edge in float64, (n_edges,)."""
+    """Measure the length of each edge in float64, (n_edges,)."""
     return np.sqrt(_squared_lengths(points, tails, heads, n_jobs))
 
 
 def _squared_lengths(
-    points: FloatArray, tails: IntArray, heads: IntArray, n_jobs: int | None
+    points: Points, tails: IntArray, heads: IntArray, n_jobs: int | None
 ) -> FloatArray:
+    if isinstance(points, Space):
+        return np.square(points.lengths(tails, heads))
     squares = np.empty(len(tails))
 
     def handle(block: slice) -> None:
@@ -324,7 +345,7 @@ def _tree(points: FloatArray) -> cKDTree:
     return cKDTree(points, balanced_tree=False)
 
 
-def distinct_places(points: FloatArray) -> IntArray:
+def distinct_places(points: Points) -> IntArray:
     """Tell the place of each point, (n_points,); copies of a point share a place.
 
     A place has the index of the first point in it.
@@ -334,6 +355,8 @@ def distinct_places(points: FloatArray) -> IntArray:
     >>> distinct_places(np.array([[0.0], [1.0], [0.0], [2.0], [1.0]]))
     array([0, 1, 0, 3, 1])
     """
+    if isinstance(points, Space):
+        return points.places
     places = np.arange(len(points))
     # Copies have the same projection on any direction; sorting numbers is cheaper than rows.
     direction = np.random.default_rng(0).standard_normal((1, points.shape[1])).astype(points.dtype)

@@ -8,7 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.graph import graph_from_edges
-from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, IntArray
+from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, IntArray, Points, Space
 
 # Up to this many points everything that is looked up at random fits into the caches.
 MOST_UNORDERED = 20_000
@@ -29,8 +29,10 @@ def spatial_order(points: FloatArray) -> IntArray:
     return cKDTree(points, leafsize=8, balanced_tree=False).indices
 
 
-def sample(points: FloatArray, count: int) -> IntArray:
+def sample(points: Points, count: int) -> IntArray:
     """Choose some points, whatever their order: by their distance from the middle."""
+    if isinstance(points, Space):
+        points = points.view
     from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
     quantiles = np.linspace(0, len(points) - 1, min(count, len(points))).astype(np.int64)
     return np.argsort(from_middle, kind="stable")[quantiles]

@@ -17,7 +17,9 @@ _EDGES_TOGETHER = 1 << 14
 _LEAST_OVERLAP = 0.5
 
 
-def orient(graph: Graph, frames: Frames) -> tuple[Frames, Orientation]:
+def orient(
+    graph: Graph, frames: Frames, rotations: FloatArray | None = None
+) -> tuple[Frames, Orientation]:
     """Turn the frames of a connected sheet all the same way around.
 
     A frame found by principal components may be a mirror image of its neighbour. Along the edges of
@@ -31,6 +33,8 @@ def orient(graph: Graph, frames: Frames) -> tuple[Frames, Orientation]:
         The proximity graph.
     frames : Frames
         The tangent frames.
+    rotations : (n_edges, d, d), optional
+        Those of the connection, needed where points are known by their distances alone.
 
     Returns
     -------
@@ -57,7 +61,15 @@ def orient(graph: Graph, frames: Frames) -> tuple[Frames, Orientation]:
     frames = check_frames(frames, (graph.n_points, None), graph)
     edges = np.flatnonzero(graph.tails < graph.indices)
     tails, heads = graph.tails[edges], graph.indices[edges]
-    overlaps = _overlaps(frames, tails, heads)
+    if frames.members is None:
+        overlaps = _overlaps(frames, tails, heads)
+    elif rotations is None:
+        raise ValueError(
+            "frames of points that are known by their distances do not tell how they overlap; pass "
+            "rotations=connection.rotations"
+        )
+    else:
+        overlaps = np.linalg.det(rotations[edges])
     is_sure = np.abs(overlaps) > _LEAST_OVERLAP
     tails, heads, overlaps = tails[is_sure], heads[is_sure], overlaps[is_sure]
 

@@ -15,7 +15,7 @@ from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points
 from ptunfold.validation import check_graph
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
@@ -149,7 +149,7 @@ def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
     return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]
 
 
-def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
+def find_jumps(points: Points, graph: Graph, frames: Frames) -> IntArray:
     """Find edges that leave one sheet for another, by the tangent planes of both, (n_jumps, 2).
 
     Where a sheet is bent, an edge rises above the tangent planes at its ends, by half of the angle
@@ -181,7 +181,7 @@ def find_jumps(points: FloatArray, graph: Graph, frames: Frames) -> IntArray:
     return np.column_stack((tails[is_cut], heads[is_cut]))
 
 
-def keep_to_sheet(points: FloatArray, frames: Frames, edges: IntArray) -> BoolArray:
+def keep_to_sheet(points: Points, frames: Frames, edges: IntArray) -> BoolArray:
     """Tell which of the edges (n_edges, 2) run along tangent planes that are nearly the same."""
     overlaps, shadows = _edges_in_planes(points, frames, *edges.T)
     cosines = np.linalg.svd(overlaps, compute_uv=False).min(axis=1, initial=1)
@@ -189,7 +189,7 @@ def keep_to_sheet(points: FloatArray, frames: Frames, edges: IntArray) -> BoolAr
 
 
 def _edges_in_planes(
-    points: FloatArray, frames: Frames, tails: IntArray, heads: IntArray
+    points: Points, frames: Frames, tails: IntArray, heads: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Return the overlaps of the frames at both ends, and the shadows of unit edges on both."""
     overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)

@@ -29,7 +29,16 @@ from ptunfold.geometry.span import span_coordinates
 from ptunfold.geometry.texture import Texture
 from ptunfold.geometry.widening import widen_graph, with_ends_joined
 from ptunfold.threads import Run
-from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Options, Settings
+from ptunfold.types import (
+    Connection,
+    Frames,
+    Graph,
+    IntArray,
+    Options,
+    Points,
+    Settings,
+    Space,
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,12 +62,14 @@ class Pruned:
 
 
 def prepare(
-    points: FloatArray, options: Options, *, is_ordered: bool
-) -> tuple[FloatArray, IntArray | None]:
+    points: Points, options: Options, *, is_ordered: bool
+) -> tuple[Points, IntArray | None]:
     """Leave out coordinates that hold nothing, or noise alone; put many points in order.
 
     Returns the points, and for each the number that the caller gave it, or None.
     """
+    if isinstance(points, Space):
+        return points, None
     if options.denoise is None:
         points = leading_coordinates(points, options.intrinsic_dim)
     points = span_coordinates(points)
@@ -68,9 +79,7 @@ def prepare(
     return points[order], order
 
 
-def proximity_graph(
-    points: FloatArray, settings: Settings, order: IntArray | None, run: Run
-) -> Pruned:
+def proximity_graph(points: Points, settings: Settings, order: IntArray | None, run: Run) -> Pruned:
     """Build the graph, or take the caller's, and find its shortcuts, which are still in it."""
     if isinstance(settings.graph, str):
         graph = build_graph(
@@ -101,13 +110,13 @@ def prune(found: Pruned, settings: Settings, texture: Texture | None) -> Pruned:
 
 
 def move_to_surface(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     n_neighbors: int,
     dim: int,
     tangent: str = "robust",
     run: Run = Run(),
-) -> FloatArray:
+) -> Points:
     """Move each point along the normal to the quadratic surface fitted to its neighbours.
 
     The surface is robust, with outliers left out of account, or by least squares. Outliers are
@@ -116,22 +125,27 @@ def move_to_surface(
     nodes = np.arange(len(points))
     frames = fit_frames(nodes, points, graph, n_neighbors, dim, tangent, run, must_span=False)
     assert frames.lift is not None
+    if isinstance(points, Space):
+        assert frames.members is not None
+        return points.moved(frames.members, frames.lift)
     moved = points + frames.lift.astype(points.dtype)
     return np.ascontiguousarray(moved[distinct_places(points)])
 
 
 def denoise(
-    points: FloatArray,
+    points: Points,
     pruned: Pruned,
     settings: Settings,
     texture: Texture | None,
     order: IntArray | None,
     run: Run,
-) -> tuple[FloatArray, Pruned]:
+) -> tuple[Points, Pruned]:
     """Move points to the surfaces that their neighbours make, and build the graph anew."""
     # In a robust way unless least squares were asked for.
     tangent = "quadratic" if settings.tangent == "quadratic" else "robust"
     how = (settings.denoise_neighbors, settings.intrinsic_dim, tangent, run)
+    if settings.denoise and isinstance(points, Space):
+        points = points.movable(settings.denoise_neighbors) or points
     for _ in range(settings.denoise):
         points = move_to_surface(points, pruned.graph, *how)
         pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
@@ -139,7 +153,7 @@ def denoise(
 
 
 def tangent_frames(
-    points: FloatArray,
+    points: Points,
     pruned: Pruned,
     settings: Settings,
     texture: Texture | None,
@@ -162,6 +176,7 @@ def tangent_frames(
 
     graph = pruned.graph
     frames = fit(graph)
+    _plan(points, frames, graph)
     if texture is None or texture.kind != "smooth" or settings.step != "arc":
         return frames, pruned
     within = without_bridges(graph)
@@ -174,9 +189,13 @@ def tangent_frames(
     return frames, Pruned(graph, np.concatenate((pruned.shortcuts, jumps)))
 
 
-def widen(
-    points: FloatArray, pruned: Pruned, frames: Frames, settings: Settings, run: Run
-) -> Pruned:
+def _plan(points: Points, frames: Frames, graph: Graph) -> None:
+    """Let a metric that is asked for each distance see what it will be asked for."""
+    if isinstance(points, Space) and frames.members is not None:
+        points.plan(frames.members, graph)
+
+
+def widen(points: Points, pruned: Pruned, frames: Frames, settings: Settings, run: Run) -> Pruned:
     """Give points more neighbours; shortcuts that keep to the sheet after all are none."""
     if settings.intrinsic_dim == 1:
         pruned = replace(pruned, graph=with_ends_joined(points, pruned.graph, frames))
@@ -193,7 +212,7 @@ def widen(
 
 
 def connected(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     frames: Frames,
     settings: Settings,
@@ -202,6 +221,7 @@ def connected(
     run: Run,
 ) -> Connection:
     """Connect frames, with chords as a bound and, unless data are flat, coherence or curvature."""
+    _plan(points, frames, graph)
     connection = connect_frames(points, graph, frames, settings.step, run, device=device)
     connection = replace(connection, points=leading_axes(points))
     if texture is not None and texture.kind == "flat" and settings.coherence is None:

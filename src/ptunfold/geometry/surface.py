@@ -12,10 +12,16 @@ from ptunfold.validation import n_coefficients
 
 _ROUNDS = 3
 _FAR = 3.0  # standard deviations
+_LEAST_SQUARE = 0.1  # of a tangent vector that tilts where squares are negative
 
 
 def fit_quadratic(
-    offsets: FloatArray, counts: IntArray, bases: FloatArray, *, is_robust: bool = False
+    offsets: FloatArray,
+    counts: IntArray,
+    bases: FloatArray,
+    *,
+    is_robust: bool = False,
+    signs: FloatArray | None = None,
 ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
     """Fit a quadratic surface to each neighbourhood over its principal plane.
 
@@ -24,7 +30,8 @@ def fit_quadratic(
 
     Neighbourhoods are offsets (n_nodes, n_members, n_features), the point itself first, which does
     not count in ``counts``, and zero where there are fewer. A robust surface is fitted again and
-    again with less weight for members that are far off, until outliers have no say.
+    again with less weight for members that are far off, until outliers have no say. Products are
+    those of a Euclidean space, unless ``signs`` (n_nodes, n_features) say otherwise.
 
     Returns bases of the tangent planes at the points (n_nodes, n_features, d), those of the
     principal planes where there are too few neighbours to tell a slope from a bend; the standard
@@ -67,16 +74,20 @@ def fit_quadratic(
     lift = np.where(is_enough[:, None], coefficients[:, 0], 0)
     tilted = bases + slopes
     # Slopes are normal to the plane: the bases only have to be made orthonormal again.
-    values, turns = np.linalg.eigh(tilted.transpose(0, 2, 1) @ tilted)
+    lowered = tilted if signs is None else signs[:, :, None] * tilted
+    values, turns = np.linalg.eigh(tilted.transpose(0, 2, 1) @ lowered)
+    values = values if signs is None else np.maximum(values, _LEAST_SQUARE)
     roots = (turns / np.sqrt(values)[:, None, :]) @ turns.transpose(0, 2, 1)
     tangents = tilted @ roots
     bends = np.zeros((len(slopes), dim, dim, offsets.shape[2]), like=slopes)
     bends[:, first, second] = coefficients[:, 1 + dim :] / np.square(radii)[:, None, None]
-    curvature = np.where(is_enough, _sectional(bends, tangents, roots), 0)
+    curvature = np.where(is_enough, _sectional(bends, tangents, roots, signs), 0)
     return tangents, residual, lift, curvature
 
 
-def _sectional(bends: FloatArray, tangents: FloatArray, roots: FloatArray) -> FloatArray:
+def _sectional(
+    bends: FloatArray, tangents: FloatArray, roots: FloatArray, signs: FloatArray | None
+) -> FloatArray:
     """Find the mean sectional curvature of surfaces by the equation of Gauss, (n_nodes,).
 
     ``bends`` (n_nodes, d, d, n_features) are coefficients of products of coordinates, which
@@ -87,9 +98,13 @@ def _sectional(bends: FloatArray, tangents: FloatArray, roots: FloatArray) -> Fl
         return np.zeros(len(bends), like=bends)
     second = bends + bends.transpose(0, 2, 1, 3)
     second = np.einsum("iab,ibcf,icd->iadf", roots, second, roots)
-    second = second - (second @ tangents[:, None]) @ tangents.transpose(0, 2, 1)[:, None]
+    lowered = tangents if signs is None else signs[:, :, None] * tangents
+    second = second - (second @ lowered[:, None]) @ tangents.transpose(0, 2, 1)[:, None]
     mean = np.einsum("iaaf->if", second)
-    total = np.square(mean).sum(axis=1) - np.square(second).sum(axis=(1, 2, 3))
+    squares, squares_of_mean = np.square(second), np.square(mean)
+    if signs is not None:
+        squares, squares_of_mean = squares * signs[:, None, None], squares_of_mean * signs
+    total = squares_of_mean.sum(axis=1) - squares.sum(axis=(1, 2, 3))
     return total / (dim * (dim - 1))
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ptunfold.geometry.frames import frames_at
+from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.order import sample
-from ptunfold.types import FloatArray, Frames, Graph, IntArray
+from ptunfold.types import Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import n_coefficients, plane_neighbors
 
 SAMPLE = 100
@@ -77,7 +78,7 @@ class Texture:
         return replace(self, kind="smooth" if self.explained >= _WELL_EXPLAINED else "rough")
 
 
-def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
+def texture_of(points: Points, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
     """Tell flat, smooth, noisy and rough data apart.
 
     Planes and quadratic surfaces are fitted to neighbourhoods of some points, small and large.
@@ -156,15 +157,21 @@ def texture_of(points: FloatArray, graph: Graph, dim: int, *, n_jobs: int | None
     return Texture("noisy" if room >= MANY else clean, explained)
 
 
-def median_explained(points: FloatArray, graph: Graph, frames: Frames, nodes: IntArray) -> float:
+def median_explained(points: Points, graph: Graph, frames: Frames, nodes: IntArray) -> float:
     """Measure the share of the edges at ``nodes`` that lies in their frames."""
     shares = []
     for row, node in enumerate(nodes):
         heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
-        offsets = points[heads].astype(np.float64) - points[node]
-        whole = np.square(offsets).sum()
+        if isinstance(points, Space):
+            assert frames.members is not None
+            rows, tails = np.full(len(heads), row), np.full(len(heads), node)
+            along = shadows(points, frames.members[rows], frames.vectors[rows], tails, heads)
+            whole = np.square(points.lengths(tails, heads)).sum()
+        else:
+            offsets = points[heads].astype(np.float64) - points[node]
+            along, whole = offsets @ frames.vectors[row], np.square(offsets).sum()
         if whole > 0:  # copies of a point have no other edges
-            shares.append(np.square(offsets @ frames.vectors[row]).sum() / whole)
+            shares.append(np.square(along).sum() / whole)
     return float(np.median(shares)) if shares else 1.0
 
 

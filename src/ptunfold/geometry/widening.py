@@ -15,10 +15,11 @@ from ptunfold.geometry.graph import (
     with_edges,
     without_bridges,
 )
-from ptunfold.geometry.neighbors import distinct_places
+from ptunfold.geometry.intrinsic import shadows
+from ptunfold.geometry.neighbors import distinct_places, edge_lengths
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Frames, Graph
+from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import as_points, check_count, check_frames, check_graph
 
 _CANDIDATES = 2  # for each edge
@@ -30,7 +31,7 @@ _LARGEST_GAP, _TOWARDS = 2.0, 0.5
 
 
 def widen_graph(
-    points: FloatArray,
+    points: Points,
     graph: Graph,
     frames: Frames,
     n_neighbors: int,
@@ -49,7 +50,7 @@ def widen_graph(
     Parameters
     ----------
     points : (n_points, n_features)
-        The points.
+        The points, or what :func:`metric_space` made of their distances.
     graph : Graph
         The proximity graph; its bridges lead to no other edges.
     frames : Frames
@@ -92,6 +93,9 @@ def widen_graph(
         members, _ = find_members(within, places, nodes, n_candidates)
         apart = np.empty((len(nodes), n_candidates))
         for some in cut(len(nodes), n_together):
+            if isinstance(points, Space):
+                apart[some] = points.squares(nodes[some, None], members[some, 1:])[:, 0]
+                continue
             offsets = points[members[some, 1:]] - points[nodes[some], None]
             apart[some] = np.einsum("ijk,ijk->ij", offsets, offsets, dtype=np.float64)
         apart[members[:, 1:] == nodes[:, None]] = np.inf
@@ -112,7 +116,7 @@ def widen_graph(
 
 
 def _along(
-    points: FloatArray, pattern: sparse.csr_array, frames: Frames, n_jobs: int | None
+    points: Points, pattern: sparse.csr_array, frames: Frames, n_jobs: int | None
 ) -> sparse.csr_array:
     """Keep the edges that keep close to the tangent spaces at both their ends."""
     tails, heads = (indices.astype(np.int32) for indices in pattern.nonzero())
@@ -120,7 +124,7 @@ def _along(
 
     def handle(block: slice) -> None:
         ends = tails[block], heads[block]
-        _, from_tail, from_head, lengths = edges_in_frames(points, frames, *ends)
+        from_tail, from_head, lengths = _shadows(points, frames, *ends)
         shadow = np.minimum(np.linalg.norm(from_tail, axis=1), np.linalg.norm(from_head, axis=1))
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
@@ -130,7 +134,22 @@ def _along(
     return pattern
 
 
-def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
+def _shadows(
+    points: Points, frames: Frames, tails: IntArray, heads: IntArray
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Write edges in the frames at both ends, (n_edges, d), and measure them, (n_edges,)."""
+    if not isinstance(points, Space):
+        return edges_in_frames(points, frames, tails, heads)[1:]
+    assert frames.members is not None
+    members, vectors = frames.members, frames.vectors
+    return (
+        shadows(points, members[tails], vectors[tails], tails, heads),
+        shadows(points, members[heads], vectors[heads], heads, tails),
+        points.lengths(tails, heads),
+    )
+
+
+def with_ends_joined(points: Points, graph: Graph, frames: Frames) -> Graph:
     """Join the ends of a curve that go towards each other, with no more than a gap between them.
 
     Of n points at random on a ring of length L, the largest gap is about L log(n) / n: more than
@@ -139,12 +158,18 @@ def with_ends_joined(points: FloatArray, graph: Graph, frames: Frames) -> Graph:
     end = int(lengths_from(graph, 0).argmax())
     from_end = lengths_from(graph, end)
     other, length = int(from_end.argmax()), float(from_end.max())
-    offset = points[other].astype(np.float64) - points[end]
-    gap = float(np.linalg.norm(offset))
+    edge = np.array([[end, other]])
+    gap = float(edge_lengths(points, *edge.T, n_jobs=1)[0])
     if not 0 < gap <= _LARGEST_GAP * np.log(graph.n_points) / graph.n_points * length < np.inf:
         return graph
-    along = np.abs(offset @ frames.vectors[[end, other], :, 0].T)
-    edge = np.array([[end, other]])
+    if isinstance(points, Space):
+        assert frames.members is not None
+        ends = edge[0]
+        along = shadows(points, frames.members[ends], frames.vectors[ends], ends, ends[::-1])
+    else:
+        offset = points[other].astype(np.float64) - points[end]
+        along = offset @ frames.vectors[[end, other], :, 0].T
+    along = np.abs(along)
     if along.min() < _TOWARDS * gap or has_edges(graph, *edge.T).any():
         return graph
     return with_edges(points, graph, edge)

@@ -6,6 +6,7 @@ import hashlib
 import json
 from collections import defaultdict
 from collections.abc import Iterable
+from dataclasses import fields
 from operator import attrgetter
 from pathlib import Path
 from typing import Any
@@ -18,9 +19,9 @@ from safetensors.numpy import save_file
 from ptunfold import validation
 from ptunfold.io.outputs import whole_file
 from ptunfold.memory import free_bytes, in_words
-from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph
+from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Seen
 
-_FORMAT, _VERSION = "ptunfold model", 2
+_FORMAT, _VERSION = "ptunfold model", 3
 _HEADER = ("parameters", "texture", "n_features", "feature_names")
 Arrays = dict[str, NDArray[Any]]
 SAVED = ("embedding_", "eigenvalues_", "landmarks_", "component_labels_", "shortcuts_")
@@ -33,10 +34,13 @@ _PARTS = (
 )
 _MAY_LACK = (
     *("graph.bridges", "frames.lift", "frames.is_one_sided", "frames.curvature"),
+    *("frames.members", "frames.negative"),
     *(f"connection.{name}" for name in ("lengths", "coherence", "points", "explained")),
     "connection.curvature",
     *("surface", "order", "torn"),
 )
+# Of points that were known by their distances.
+_SEEN = tuple(f"seen.{field.name}" for field in fields(Seen))
 
 
 def write_model(
@@ -48,12 +52,19 @@ def write_model(
     in fewer coordinates. The model has what `SAVED` and `_HEADER` name, and the "engines" that are
     known.
     """
+    if callable(model["parameters"].get("metric")):
+        raise ValueError(
+            "a model file holds no code, and this model was fitted with a metric that is some; "
+            "pickle the model, or fit the distances themselves"
+        )
     parameters = {name: _as_json(value) for name, value in model["parameters"].items()}
     validation.check_parameters(parameters, parameters, model["engines"])
     found = {f"model.{name}": model[name] for name in SAVED} | {"model._points": given}
     for name in (*_PARTS, *_MAY_LACK):
         place = "connection.graph.lengths" if name == "connection.lengths" else name
         found[name] = attrgetter(place)(geometry)
+    if geometry.seen is not None:
+        found |= {name: np.atleast_1d(attrgetter(name)(geometry)) for name in _SEEN}
     if geometry.surface is geometry.points:
         del found["surface"]
     arrays = {
@@ -147,7 +158,11 @@ def read_model(
         try:
             validation.check_parameters(parameters, names, engines)
             geometry = _geometry(arrays, texture)
-            attributes = _attributes(arrays, geometry, n_features)
+            metric = parameters.get("metric", "euclidean")
+            if (geometry.seen is None) != validation.is_euclidean(metric):
+                raise ValueError(f"it does not hold what metric={metric!r} leaves behind")
+            is_precomputed = metric == "precomputed"
+            attributes = _attributes(arrays, geometry, n_features, is_precomputed)
             if feature_names is not None:
                 names = feature_names if isinstance(feature_names, list) else []
                 if len(names) != n_features or not all(isinstance(name, str) for name in names):
@@ -164,7 +179,9 @@ def read_model(
     return parameters, attributes
 
 
-def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str, Any]:
+def _attributes(
+    arrays: Arrays, geometry: Geometry, n_features: Any, is_precomputed: bool
+) -> dict[str, Any]:
     if missing := [name for name in SAVED if f"model.{name}" not in arrays]:
         raise ValueError(f"it has no model.{missing[0]}")
     n_points, n_inside = geometry.points.shape
@@ -173,6 +190,8 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
     if given is not None:  # more features than the span of the points has dimensions
         given = validation.check_coordinates(given, "model._points", np.ones(n_points, dtype=bool))
     n_found = n_inside if given is None else given.shape[1]
+    if is_precomputed:
+        n_found = n_points
     if n_features != n_found or (given is not None and n_inside >= n_features):
         raise ValueError(f"its points do not have {n_features} features")
     labels = geometry.labels[geometry.place]
@@ -204,7 +223,7 @@ def _attributes(arrays: Arrays, geometry: Geometry, n_features: Any) -> dict[str
 
 def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     """Put a geometry together again, and see that its parts are sound and belong together."""
-    names = {*_PARTS, *_MAY_LACK, *(f"model.{name}" for name in (*SAVED, "_points"))}
+    names = {*_PARTS, *_MAY_LACK, *_SEEN, *(f"model.{name}" for name in (*SAVED, "_points"))}
     if missing := [name for name in _PARTS if name not in arrays]:
         raise ValueError(f"it has no {missing[0]}")
     if unknown := sorted(set(arrays) - names):
@@ -217,6 +236,14 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     lengths = parts["connection"].pop("lengths", graph.lengths)
     connection = Connection(graph.with_lengths(lengths), **parts["connection"])
     whole = {"surface": arrays["points"]} | parts[""]
+    frames = Frames(**parts["frames"])
+    seen = None
+    if "seen" in parts or frames.members is not None:
+        if missing := [name for name in _SEEN if name not in arrays]:
+            raise ValueError(f"it has no {missing[0]}")
+        if frames.members is None:
+            raise ValueError("it has no frames.members")
+        seen = Seen(**parts["seen"])
     return validation.check_geometry(
-        Geometry(graph, Frames(**parts["frames"]), connection, texture=texture, **whole)
+        Geometry(graph, frames, connection, texture=texture, seen=seen, **whole)
     )

@@ -46,7 +46,7 @@ class Report:
     embedding : (n_points, n_components)
         The coordinates.
     names : tuple of str
-        What the features are called.
+        What the features are called, or the coordinates of the embedding if there are none.
     texture : str or None
         What the data are like, as ``texture_`` has it.
     pieces : tuple of int
@@ -77,6 +77,8 @@ class Report:
         distances among some points, as shares of the sizes of all.
     bars : (2,) float64
         The error bar of a distance as its share, at the median pair of points and at 95 % of them.
+    has_features : bool
+        Whether the data have coordinates, and not distances alone.
     """
 
     embedding: FloatArray
@@ -96,6 +98,7 @@ class Report:
     quality: Quality | None
     spectrum: FloatArray
     bars: FloatArray
+    has_features: bool = True
 
     @property
     def gap(self) -> float:
@@ -165,7 +168,7 @@ class Report:
         values, std = self._curvatures
         return {
             "points": n_points,
-            "features": len(self.names),
+            "features": len(self.names) if self.has_features else 0,
             "components": n_components,
             "intrinsic_dim": int(self.stretch.factors.shape[1]),
             "texture": self.texture,
@@ -246,8 +249,9 @@ class Report:
 
     def _data(self) -> str:
         n_points, n_components = self.embedding.shape
+        known = plural(len(self.names), "feature") if self.has_features else "known distances"
         said = (
-            f"{n_points:,} points of {plural(len(self.names), 'feature')} in "
+            f"{n_points:,} points of {known} in "
             f"{plural(n_components, 'dimension')}, texture {self.texture or 'unknown'}"
         )
         said += ", in one piece" if len(self.pieces) == 1 else f", in {len(self.pieces)} pieces"

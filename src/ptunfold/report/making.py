@@ -51,6 +51,7 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
         quality=_quality(embedding, rows, sources, n_jobs),
         spectrum=_spectrum(fitted, sources, rows, n_jobs),
         bars=_bars(fitted.geometry, sources, n_jobs),
+        has_features=not fitted.is_precomputed,
         **_shape(fitted, n_jobs),
     )
 
@@ -72,7 +73,7 @@ def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
     embedding = fitted.embedding[order]
     bent = curvature(geometry.connection, n_jobs=n_jobs)
     stretched = stretch(geometry.chart, embedding)
-    given = None if fitted.given is None else fitted.given[order]
+    given = None if fitted.around_holes is None else fitted.around_holes[order]
     voids = find_voids(geometry, embedding, points=given)
     return {
         "voids": tuple(replace(void, rim=order[void.rim]) for void in voids),

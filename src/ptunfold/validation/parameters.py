@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
+from ptunfold.validation.distances import METRICS
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
@@ -21,6 +22,7 @@ from ptunfold.validation.values import (
 )
 
 _CHOICES = {
+    "metric": METRICS,
     "graph": GRAPH_KINDS,
     "tangent": ("auto", *TANGENTS),
     "step": ("auto", *STEPS),

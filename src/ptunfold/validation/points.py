@@ -10,7 +10,7 @@ from sklearn.utils import check_array
 from sklearn.utils.validation import validate_data
 
 from ptunfold.caller import warn
-from ptunfold.types import FloatArray, kernel_ready
+from ptunfold.types import FloatArray, Points, Space, kernel_ready
 
 _REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
 
@@ -74,13 +74,15 @@ def warn_of_distances(points: FloatArray) -> None:
     ):
         warn(
             f"X has {n_points} rows and columns, is symmetric and is 0 on its diagonal, like a "
-            "matrix of distances, but is taken for coordinates, one row a point; pass the points "
-            "themselves, or embed the distances with ptunfold.classical_mds"
+            "matrix of distances, but is taken for coordinates, one row a point; pass "
+            'metric="precomputed" if it is one'
         )
 
 
-def as_points(points: Any) -> FloatArray:
+def as_points(points: Any) -> Points:
     """Return points for a stage in the middle: of floats it is only asked that they are finite."""
+    if isinstance(points, Space):
+        return points
     if type(points) is np.ndarray and points.ndim == 2 and points.dtype in (np.float32, np.float64):
         _check_finite(points, "points")
         return kernel_ready(points, points.dtype)

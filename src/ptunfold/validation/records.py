@@ -20,6 +20,7 @@ from ptunfold.types import (
     Geometry,
     Graph,
     IntArray,
+    Seen,
     kernel_ready,
 )
 from ptunfold.validation.shapes import (
@@ -117,6 +118,9 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
     """
     _check_kind(frames, Frames, "frames", "make some with ptunfold.estimate_frames")
     vectors = look_at(frames.vectors, "frames.vectors", "f", (None, None, None))
+    members = frames.members
+    if members is not None:  # which stand for features
+        points = points[0], vectors.shape[1]
     points = points[0], vectors.shape[1] if points[1] is None else points[1]
     if vectors.shape[:2] != points:
         raise ValueError(
@@ -130,7 +134,12 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
             "least one vector and no more than there are dimensions"
         )
     is_needed = np.diff(graph.indptr) > 0
-    check_orthonormal(vectors, "frames.vectors", is_needed)
+    if members is None:
+        check_orthonormal(vectors, "frames.vectors", is_needed)
+    else:
+        members = kernel_ready(look_at(members, "frames.members", "i", points), np.int64)
+        check_range(members, n_points, "frames.members")
+        _numbers(frames, "vectors", (*points, dim), is_needed)
     is_one_sided = frames.is_one_sided
     if is_one_sided is not None:
         is_one_sided = look_at(is_one_sided, "frames.is_one_sided", "b", (n_points,))
@@ -142,6 +151,8 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
         is_one_sided,
         frames.n_members,
         _numbers(frames, "curvature", (n_points,), is_needed),
+        members,
+        _numbers(frames, "negative", (n_points,), is_needed),
     )
 
 
@@ -218,6 +229,7 @@ def check_geometry(geometry: Geometry) -> Geometry:
         order = kernel_ready(look_at(order, "order", "i", (n_points,)), np.int64)
         if not np.array_equal(np.sort(order), np.arange(n_points)):
             raise ValueError(f"order does not list each of {n_points} points once")
+    seen = None if geometry.seen is None else _checked_seen(geometry.seen, graph, connection)
     torn = _check_pairs(geometry.torn, n_points, "torn")
     _check_among(torn, graph, "torn")
     return replace(
@@ -231,6 +243,26 @@ def check_geometry(geometry: Geometry) -> Geometry:
         shortcuts=kernel_ready(shortcuts, np.int64),
         order=order,
         torn=torn,
+        seen=seen,
+    )
+
+
+def _checked_seen(seen: Seen, graph: Graph, connection: Connection) -> Seen:
+    members = kernel_ready(look_at(seen.members, "seen.members", "i", (None, None)), np.int64)
+    check_range(members, graph.n_points, "seen.members")
+    n_points, width = graph.n_points, members.shape[1]
+    squares = _numbers(seen, "squares", (n_points, width), least=0)
+    extent = check_numbers(np.atleast_1d(seen.extent), "seen.extent", (1,))
+    n_off = look_at(np.atleast_1d(seen.n_off), "seen.n_off", "i", (1,))
+    check_range(n_off, 1 << 31, "seen.n_off", least=1)
+    return Seen(
+        members,
+        _numbers(seen, "shares", (n_points, width, connection.intrinsic_dim)),
+        squares,
+        _numbers(seen, "turned", (graph.n_edges,)),
+        _numbers(seen, "moved", (n_points,), least=0),
+        float(extent[0]),
+        int(n_off[0]),
     )
 
 

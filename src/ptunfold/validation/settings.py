@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.types import FloatArray, Graph, LandmarkPlan, Options
+from ptunfold.types import Graph, LandmarkPlan, Options, Points, Space
 from ptunfold.validation.graphs import (
     check_graph_matrix,
     check_graph_settings,
@@ -34,7 +34,7 @@ from ptunfold.validation.values import (
 
 
 def check_options(
-    points: FloatArray,
+    points: Points,
     *,
     n_components: int | None = None,
     n_neighbors: Any,
@@ -92,8 +92,10 @@ def check_options(
         graph = check_graph(graph, n_points)
     else:
         graph = check_graph_matrix(graph, n_points)
-        warn_of_similarities(points, graph)
-    warn_of_distances(points)
+        if not isinstance(points, Space):
+            warn_of_similarities(points, graph)
+    if not isinstance(points, Space):
+        warn_of_distances(points)
     return Options(
         graph=graph,
         n_neighbors=_unless_auto(n_neighbors),
