@@ -25,7 +25,7 @@ from ptunfold.cli import app
 from ptunfold.datasets import annulus, flat_square, s_with_hole, spherical_cap, swiss_roll
 from ptunfold.geometry.given import Matrix
 from ptunfold.geometry.measured import Called
-from ptunfold.validation.distances import METRICS, check_metric
+from ptunfold.validation.matrices import METRICS, check_metric
 
 PLAIN = {"tangent": "pca", "step": "chord", "denoise": 0, "n_neighbors": 10, "coherence": 1}
 S = s_with_hole(400)

@@ -55,7 +55,7 @@ from ptunfold.validation import (
     check_sources,
     check_verbose,
 )
-from ptunfold.validation.distances import as_euclidean, check_distance_rows, check_metric
+from ptunfold.validation.matrices import as_euclidean, check_distance_rows, check_metric
 
 _WITH_LESS = (
     "pass landmarks or fewer of them, fewer neighbours, float32 points or engine=Disk(folder), or "

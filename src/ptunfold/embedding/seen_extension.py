@@ -16,7 +16,7 @@ from ptunfold.embedding.regression import LocalRegression
 from ptunfold.geometry.measured import Called, Measure
 from ptunfold.geometry.neighbors import distinct_places, query_tree
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray
-from ptunfold.validation.distances import check_value
+from ptunfold.validation.matrices import check_value
 
 _AROUND = (10, 20, 40)
 _LEFT_OUT = 300

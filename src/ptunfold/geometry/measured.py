@@ -21,7 +21,7 @@ from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.kernels.pairs import look_up
 from ptunfold.threads import cut, openmp_threads
 from ptunfold.types import FloatArray, Graph, IntArray, kernel_ready
-from ptunfold.validation.distances import check_called, check_value
+from ptunfold.validation.matrices import check_called, check_value
 
 # Candidates for each neighbour that a callable is asked about, a part at a time.
 _PARTS_ASKED = (2, 4, 6)

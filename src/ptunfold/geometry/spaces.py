@@ -10,7 +10,7 @@ from ptunfold.geometry.given import Matrix
 from ptunfold.geometry.known import Known
 from ptunfold.geometry.measured import Called, Evaluated, Measure
 from ptunfold.types import Points
-from ptunfold.validation.distances import as_euclidean, check_distance_matrix, check_metric
+from ptunfold.validation.matrices import as_euclidean, check_distance_matrix, check_metric
 from ptunfold.validation.points import check_points
 
 # Neighbourhoods have at least so many others; a callable is asked for all distances of points that

@@ -1,7 +1,7 @@
 """Every check on what a user passes; each message says what was found and what to do."""
 
-from ptunfold.validation.distances import is_euclidean
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
+from ptunfold.validation.matrices import is_euclidean
 from ptunfold.validation.parameters import check_parameters
 from ptunfold.validation.points import (
     as_points,

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from numbers import Integral, Real
 from typing import Any
 
-from ptunfold.validation.distances import METRICS
+from ptunfold.validation.matrices import METRICS
 from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
