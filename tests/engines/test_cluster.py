@@ -25,7 +25,7 @@ LANDMARKS = [
     {"landmarks": 40},
     {"landmarks": 40, "landmark_selection": "random", "random_state": 0},
 ]
-WAYS = [{}, *LANDMARKS]
+WAYS = [{"landmarks": None}, *LANDMARKS]
 
 
 def check_same(found, expected):
@@ -63,7 +63,7 @@ def test_components_and_small_sets(client):
 
 def test_a_store(client, points, tmp_path, monkeypatch):
     """Filled by workers, and gone on with by threads."""
-    expected = PTU().fit(points)
+    expected = PTU(landmarks=None).fit(points)
     with client.as_current():
         found = PTU(engine=Disk(tmp_path / "whole", engine="dask")).fit(points)
     check_same(found, expected)
@@ -171,7 +171,7 @@ def test_a_worker_that_comes_later_takes_part(tmp_path):
         patch.setattr(cluster, "_MOST_IN_FLIGHT", 2)
         found = PTU(engine="dask").fit(points)
     assert len(set(seen)) == 2
-    check_same(found, PTU().fit(points))
+    check_same(found, PTU(landmarks=None).fit(points))
 
 
 def test_trouble_without_end_is_told(client, points, monkeypatch):

@@ -40,7 +40,7 @@ def counted(monkeypatch):
 @pytest.mark.parametrize("n_jobs", [1, 2])
 def test_same_bits_as_in_memory(points, dtype, n_jobs, tmp_path):
     points = points.astype(dtype)
-    in_memory = PTU(n_jobs=n_jobs).fit(points)
+    in_memory = PTU(n_jobs=n_jobs, landmarks=None).fit(points)
     on_disk = PTU(engine=Disk(tmp_path / "store"), n_jobs=n_jobs).fit(points)
     np.testing.assert_array_equal(on_disk.embedding_, in_memory.embedding_)
     np.testing.assert_array_equal(on_disk.eigenvalues_, in_memory.eigenvalues_)
@@ -88,7 +88,7 @@ def test_blocks_that_are_done_are_not_computed_again(points, counted, tmp_path, 
     resumed = PTU(engine=Disk(tmp_path / "store", resume=True)).fit(points)
     assert counted
     assert not done & set(counted)
-    np.testing.assert_array_equal(resumed.embedding_, PTU().fit(points).embedding_)
+    np.testing.assert_array_equal(resumed.embedding_, PTU(landmarks=None).fit(points).embedding_)
 
 
 def test_what_is_damaged_is_computed_again(points, counted, tmp_path, monkeypatch):
@@ -107,7 +107,7 @@ def test_what_is_damaged_is_computed_again(points, counted, tmp_path, monkeypatc
     rows.flush()
     n_blocks = len(counted)
     counted.clear()
-    expected = PTU().fit(points).embedding_
+    expected = PTU(landmarks=None).fit(points).embedding_
     counted.clear()
     resumed = PTU(engine=Disk(tmp_path / "store", resume=True)).fit(points)
     assert len(counted) == 1 < n_blocks
@@ -197,7 +197,9 @@ def test_killed_ten_times(tmp_path):
             done_before = done
     assert n_kills >= 5
     subprocess.run(words, check=True, timeout=200)
-    np.testing.assert_array_equal(np.load(tmp_path / "found.npy"), PTU().fit(points).embedding_)
+    np.testing.assert_array_equal(
+        np.load(tmp_path / "found.npy"), PTU(landmarks=None).fit(points).embedding_
+    )
 
 
 def test_a_disk_that_is_too_small(points, tmp_path, monkeypatch):

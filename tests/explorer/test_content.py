@@ -67,6 +67,7 @@ def test_colours_and_theme(opened, page, screenshots):
         "coherence",
         "curvature",
         "error bar",
+        "landmark",
     ]
     tab.select_option("#colour", "side")
     assert "upper, or 'top'" in tab.locator("#legend").inner_text()

@@ -143,8 +143,12 @@ def landmarks_for(
     if plan is None:
         return None
     if plan.is_optional:
-        is_sheet = geometry.texture != "rough" and geometry.connection.coherence is None
-        return plan if is_sheet and len(nodes) >= _MANY * plan.count else None
+        laid = geometry.connection
+        is_sheet = geometry.texture != "rough" and laid.coherence is None
+        # What is curved, or has more dimensions than are shown, has no one picture, and landmarks
+        # would choose another one.
+        is_whole = laid.curvature is None and laid.intrinsic_dim <= n_components
+        return plan if is_sheet and is_whole and len(nodes) >= _MANY * plan.count else None
     n_embedded = np.count_nonzero(geometry.labels >= 0)
     if plan.chosen is not None:
         inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
