@@ -137,8 +137,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
         "auto" takes 64 landmarks of a sheet of 1000 points and more, if it can be laid flat and
-        half of them lead to the same picture; all distances else, up to 20 000 points if they fit into memory; and then 100
-        landmarks, and a warning says so.
+        half of them lead to the same picture; all distances else, up to 20 000 points if they fit
+        into memory; and then 100 landmarks, and a warning says so.
     landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
