@@ -89,6 +89,13 @@ def test_a_room_is_used_again():
     np.testing.assert_array_equal(tree.distance, lengths_from(GRAPH, 58))
 
 
+def test_lengths_as_small_as_numbers_can_be():
+    graph = GRAPH.with_lengths(GRAPH.lengths * 1e-310)
+    tree, n_reached = grown(5, graph)
+    check_tree(tree, n_reached, graph, 5)
+    np.testing.assert_allclose(tree.distance, LENGTHS[5] * 1e-310, rtol=1e-9)
+
+
 def test_copies_of_a_point_are_at_no_distance():
     graph = replace(GRAPH, lengths=np.zeros(GRAPH.n_edges))
     tree, n_reached = grown(5, graph)

@@ -46,7 +46,7 @@ def new_tree(graph: GraphArrays) -> Tree:
         np.empty(2 * n_points, dtype=np.int32),
         np.empty(n_points, dtype=np.int32),
         new_queue(distance),
-        1 / width,
+        1 / max(width, np.finfo(np.float64).tiny),
     )
 
 
