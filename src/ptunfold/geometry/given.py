@@ -48,7 +48,7 @@ class Given(Space):
         return np.array(chosen), table
 
     @cached_property
-    def view(self) -> FloatArray:  # type: ignore[override]
+    def view(self) -> FloatArray:  # type: ignore[override]  # made when asked for
         """Classical scaling of the distances to pivots, in as many axes as these show."""
         chosen, table = self.pivots
         squares = np.square(table)
@@ -62,7 +62,7 @@ class Given(Space):
         return np.ascontiguousarray(found.astype(self.dtype))
 
     @cached_property
-    def bound(self) -> FloatArray:  # type: ignore[override]
+    def bound(self) -> FloatArray:  # type: ignore[override]  # made when asked for
         """The view, if no distance in it is too long; or distances to pivots."""
         chosen, table = self.pivots
         if self._has_true_view:
@@ -153,7 +153,7 @@ class Matrix(Given):
         return Matrix(self.matrix[np.ix_(nodes, nodes)])
 
     @cached_property
-    def places(self) -> IntArray:  # type: ignore[override]
+    def places(self) -> IntArray:  # type: ignore[override]  # made when asked for
         """The first point at distance 0 of each."""
         found = [(self.matrix[some] <= 0).argmax(axis=1) for some in self._blocks()]
         return np.concatenate(found)
@@ -162,7 +162,7 @@ class Matrix(Given):
         return self
 
     @cached_property
-    def extent(self) -> float:  # type: ignore[override]
+    def extent(self) -> float:  # type: ignore[override]  # made when asked for
         """The root mean square distance from the middle."""
         sums = [np.square(self.matrix[some], dtype=np.float64).sum() for some in self._blocks()]
         return float(np.sqrt(sum(sums) / 2) / len(self))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from functools import cached_property
+from threading import Lock
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +16,7 @@ from ptunfold.types import FloatArray, IntArray
 # Completed by paths: as far as so many times the usual row reaches, and so many at each point.
 _FARTHER, _MOST_COMPLETED = 5.0, 1000
 _ROWS_TOGETHER = 256
+_counting = Lock()
 
 
 class Known(Store):
@@ -81,8 +83,10 @@ class Known(Store):
             tails, heads = np.broadcast_arrays(rows[:, :, None], columns[:, None, :])
             keys = (tails * np.int64(len(self)) + heads)[tails < heads]
             places = np.minimum(np.searchsorted(self._given, keys), len(self._given) - 1)
-            self.n_asked += len(keys)
-            self.n_missing += int(np.count_nonzero(self._given[places] != keys))
+            n_missing = int(np.count_nonzero(self._given[places] != keys))
+            with _counting:  # neighbourhoods are looked at by several threads
+                self.n_asked += len(keys)
+                self.n_missing += n_missing
         return super().squares(rows, columns)
 
     def candidates(self, block: slice, count: int) -> IntArray:
@@ -110,7 +114,7 @@ class Known(Store):
         return super().nearest(among, queries, count)
 
     @cached_property
-    def places(self) -> IntArray:  # type: ignore[override]
+    def places(self) -> IntArray:  # type: ignore[override]  # made when asked for
         """The first point at distance 0 of each, where that is stored."""
         zero = self.matrix.copy()
         zero.data = (self.matrix.data == 0).astype(np.int8)
@@ -128,7 +132,7 @@ class Known(Store):
         if not self.n_missing:
             return []
         return [
-            f"{self.n_missing / self.n_asked:.0%} of the distances inside neighbourhoods are not "
-            "in the matrix, and were completed by the shortest paths along those that are; store "
-            "more of them for truer tangent spaces"
+            f"{self.n_missing:,} of {self.n_asked:,} distances inside neighbourhoods "
+            f"({self.n_missing / self.n_asked:.0%}) are not in the matrix, and were completed by "
+            "the shortest paths along those that are; store more of them for truer tangent spaces"
         ]

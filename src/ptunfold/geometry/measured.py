@@ -92,7 +92,7 @@ class Measured(Store):
         return found
 
     @cached_property
-    def places(self) -> IntArray:  # type: ignore[override]
+    def places(self) -> IntArray:  # type: ignore[override]  # made when asked for
         """Copies of a point are told by their coordinates."""
         return distinct_places(self.view)
 
