@@ -12,7 +12,7 @@ from ptunfold.geometry.known import Known
 N = 50
 POINTS = np.random.default_rng(0).uniform(size=(N, 2))
 APART = cdist(POINTS, POINTS)
-IS_KNOWN = APART <= np.sort(APART, axis=1)[:, [6]]
+IS_KNOWN = np.sort(APART, axis=1)[:, [6]] >= APART
 IS_KNOWN = (IS_KNOWN | IS_KNOWN.T) & ~np.eye(N, dtype=bool)
 SOME = sparse.csr_array(np.where(IS_KNOWN, APART, 0))
 PATHS = csgraph.dijkstra(SOME)
@@ -54,7 +54,7 @@ def test_what_is_near_is_completed_at_once(monkeypatch, rows_together):
     monkeypatch.setattr(known, "_FARTHER", 2.0)
     space = Known(SOME)
     limit = 2 * np.quantile(np.where(IS_KNOWN, APART, 0).max(axis=1), 0.9)
-    expected = np.where(np.triu(IS_KNOWN | (PATHS <= limit), 1), PATHS, np.nan)
+    expected = np.where(np.triu(IS_KNOWN | (limit >= PATHS), 1), PATHS, np.nan)
     assert np.isnan(expected[PAIRS]).any()
     np.testing.assert_allclose(kept(space), expected)
     # And the rest when it is asked for, once.
@@ -123,7 +123,7 @@ def test_neighbours_are_among_what_is_known():
 
 def test_pairs_within_a_radius_are_known_ones():
     radius = np.median(SOME.data)
-    expected = np.argwhere(np.triu(IS_KNOWN & (APART <= radius), 1))
+    expected = np.argwhere(np.triu(IS_KNOWN & (radius >= APART), 1))
     assert 0 < len(expected) < IS_KNOWN.sum() / 2
     np.testing.assert_array_equal(Known(SOME).within(radius), expected)
 
