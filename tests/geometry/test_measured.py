@@ -59,6 +59,14 @@ def test_each_pair_is_asked_for_once():
     assert len(space._keys) == 4
 
 
+def test_a_callable_has_to_be_a_distance():
+    with pytest.raises(ValueError, match="not symmetric"):
+        Called(POINTS, lambda one, other: abs(2 * one[0] - other[0]))
+    space = Called(POINTS, lambda one, other: np.nan if one[0] == POINTS[3, 0] else 0.0)
+    with pytest.raises(ValueError, match="the metric returned nan"):
+        space.lengths(np.array([3]), np.array([4]))
+
+
 def test_neighbours_are_the_nearest(space):
     order = np.argsort(BLOCKS, axis=1)
     for block, count in ((slice(10, 40), 6), (slice(0, N), 12), (slice(70, N), N)):
