@@ -6,7 +6,9 @@ from scipy import sparse
 from scipy.spatial.distance import cdist
 
 from ptunfold import PTU
+from ptunfold.datasets import spherical_cap
 from ptunfold.embedding import seen_extension
+from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.seen_extension import SeenExtension
 
 RNG = np.random.default_rng(0)
@@ -78,6 +80,19 @@ def test_a_callable_is_asked_about_each_point_once(geometry):
             geometry,
             lambda one, other: np.nan if one[0] == NEW[0, 0] else 1.0 * (one[0] != other[0]),
         ).into_embedding(NEW[:1])
+
+
+def test_on_a_curved_sheet_it_is_as_by_coordinates():
+    points = spherical_cap(150, angle=60).points
+    new = 0.98 * spherical_cap(30, angle=70, sampling="random", seed=3).points
+    model = PTU(**OPTIONS).fit(points)
+    by_distances = PTU(metric="precomputed", **OPTIONS).fit(cdist(points, points))
+    places = model.embedding_
+    made = SeenExtension(by_distances._fitted.geometry, places, "precomputed")
+    found, info = made.into_embedding(cdist(new, points))
+    expected, told = Extension(model._fitted.geometry, places).into_embedding(new)
+    np.testing.assert_allclose(found, expected, atol=1e-7)
+    np.testing.assert_array_equal(info.is_outside, told.is_outside)
 
 
 def test_what_is_not_known_goes_along_the_graph(geometry):
