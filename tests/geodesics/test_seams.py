@@ -243,6 +243,8 @@ def test_a_saved_model_is_cut(tmp_path):
         (lambda: swiss_roll(1000).points, 2, True),
         (lambda: s_with_hole(1000).points, 2, True),
         (lambda: annulus(1000).points, 2, True),
+        (lambda: 1e-6 * swiss_roll(1000).points, 2, True),
+        (lambda: 1e6 * cylinder()[2], 2, False),
         (lambda: swiss_roll(300).points[:, :1], 1, True),
         (lambda: ring()[1], 1, False),
         (lambda: cylinder()[2], 2, False),
