@@ -105,6 +105,14 @@ def test_no_process_for_one_core_or_a_few_kernels(monkeypatch, started, n_kernel
     assert not any(kernel.types for kernel in kernels)
 
 
+@pytest.mark.parametrize("program", ["", None, "/opt/studio"])
+def test_a_program_with_python_inside_is_not_started(monkeypatch, started, program):
+    use(monkeypatch, 20)
+    monkeypatch.setattr(sys, "executable", program)
+    ahead.compile_ahead.__wrapped__("float64", 2, 4)
+    assert not started
+
+
 def test_an_interrupt_leaves_no_process(monkeypatch, started):
     def interrupt(arguments):
         raise KeyboardInterrupt

@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numba import boolean, float64, from_dtype, int32, int64, types, uint16
+from numba import boolean, config, float64, from_dtype, int32, int64, types, uint16
 from numba.core.dispatcher import Dispatcher
 from tqdm import tqdm
 
@@ -62,7 +62,9 @@ def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
         The number of processes, this one included.
     """
     n_others = min(n_jobs - 1, _MOST)
-    if n_others < 1 or not sys.executable or os.environ.get("NUMBA_DISABLE_JIT"):
+    # Programs that Python is built into are not to be started once more.
+    is_python = Path(sys.executable or "").stem.lower().startswith("py")
+    if n_others < 1 or not is_python or config.DISABLE_JIT:
         return
     needed = kernels_of_a_fit(dtype, dim)
     n_missing = sum(not is_kept(kernel, arguments) for kernel, arguments in needed)
