@@ -96,7 +96,7 @@ def _bring_results():
         _write(there / page.name, text)
     for picture in (ROOT / "benchmarks" / "results").glob("*.png"):
         shutil.copyfile(picture, there / picture.name)
-    order = sorted(pages, key=lambda name: (list(_RESULTS).index(name) if name in _RESULTS else 99))
+    order = sorted(pages, key=lambda name: list(_RESULTS).index(name) if name in _RESULTS else 99)
     listed = "\n".join(order)
     _write(
         there / "index.md",
