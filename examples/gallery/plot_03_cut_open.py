@@ -40,7 +40,7 @@ print(f"agreement with the true angle: {turn:.5f}")
 # %%
 # Distances go across the seam, the short way:
 
-one, other = np.argmin(np.abs(found - 0.02)), np.argmin(np.abs(found - 6.26))
+one, other = cylinder.topology_.seams[0].edges[0]
 print(f"across the seam {cylinder.distances([one])[0, other]:.2f}")
 print(f"in the picture {np.linalg.norm(np.subtract(*cylinder.embedding_[[one, other]])):.2f}")
 

@@ -48,6 +48,7 @@ ax.set_yticklabels(["0", "π", "2π"])
 ax.legend(loc="upper right")
 
 # %%
-# **Where PTU is not the tool:** noise of counts is large, so that tangent planes say little here
-# and distances are mostly lengths along the graph: Isomap finds this ring as well. Where some
-# cells are known to be tuned, a decoder that uses their tuning is better than any picture.
+# **Where PTU is not the tool:** a ring in the plane has room for itself, and Isomap finds it as
+# well. PTU finds by itself that the counts are noisy, and moves them to a curve first; where
+# cells are few or silent there is no curve to be found. Where the tuning of some cells is known,
+# a decoder that uses it is better than any picture.

@@ -32,7 +32,8 @@ images = np.array([image(turn) for turn in TURNS])
 X = images.reshape(len(TURNS), -1)
 
 # %%
-# In the plane the images form a ring.
+# In the plane the images form a ring. Five degrees are far for pixels: a warning says that
+# tangents explain only a part of the edges, and distances are lengths along the ring.
 
 ring = PTU(n_components=2, intrinsic_dim=1).fit(X)
 print(ring.topology_)

@@ -64,7 +64,7 @@ for ax, color, name in zip(axes[1:], (pitch, warp), ("loudness", "warp of time")
 # Distances that are known already go in as a matrix; new tunes by their distances to the fitted
 # ones.
 
-known = np.array([[distance(one, other) for other in tunes[:150]] for one in tunes[:150]])
+known = np.array([[distance(one, other) for other in tunes[:100]] for one in tunes[:100]])
 again = PTU(metric="precomputed").fit(known)
 print(again.transform(known[:3]).shape)
 

@@ -19,11 +19,9 @@ from ptunfold import PTU, show
 
 with warnings.catch_warnings(action="ignore"):  # of old file formats
     cells = scanpy.datasets.krumsiek11()
-scanpy.pp.neighbors(cells, n_neighbors=10)
+scanpy.pp.neighbors(cells, n_neighbors=10, method="gauss")
 ptunfold.scanpy.ptu(cells)
-print(
-    cells.obsm["X_ptu"].shape, cells.uns["ptu"]["texture"], round(cells.uns["ptu"]["explained"], 2)
-)
+print(cells.obsm["X_ptu"].shape, cells.uns["ptu"]["texture"])
 
 # %%
 # Distances from the first cell along the data, as a clock of the cells; and the picture by their
@@ -41,7 +39,9 @@ figure.colorbar(drawn, ax=axes[1])
 # %%
 # How far to believe it:
 
-print(model.diagnose())
+report = model.diagnose()
+for line in ("transport", "sure", "neighbours", "advice"):
+    print(f"{line:10} {report.lines[line]}")
 
 # %%
 # **Where PTU is not the tool:** branches of a tree are curves, and where they part there is no

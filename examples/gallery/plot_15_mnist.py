@@ -28,9 +28,8 @@ mass = weight.sum(axis=(1, 2))
 y = rows - (weight * rows).sum(axis=(1, 2), keepdims=True) / mass[:, None, None]
 x = columns - (weight * columns).sum(axis=(1, 2), keepdims=True) / mass[:, None, None]
 slant = (weight * x * y).sum(axis=(1, 2)) / (weight * y * y).sum(axis=(1, 2))
-print(
-    f"correlation with the first coordinate: {abs(np.corrcoef(slant, model.embedding_[:, 0])[0, 1]):.2f}"
-)
+agreement = abs(np.corrcoef(slant, model.embedding_[:, 0])[0, 1])
+print(f"correlation with the first coordinate: {agreement:.2f}")
 
 figure, (left, right) = plt.subplots(1, 2, figsize=(11, 5), layout="constrained")
 show.embedding(model, slant, left, s=14)
