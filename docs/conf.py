@@ -138,6 +138,8 @@ def _reset(gallery_conf, fname):
         }
     )
     warnings.simplefilter("default")
+    # What is said, not where in whose folders.
+    warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
 
 
 sphinx_gallery_conf = {

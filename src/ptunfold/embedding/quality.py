@@ -39,7 +39,7 @@ class Quality:
         The same with the picture scaled so that it is least, for methods that do not keep scale.
     trustworthiness : float
         From 1 for the best: whether who is near in the picture is near in truth, by ranks of
-        distances, as :func:`sklearn.manifold.trustworthiness` has it.
+        distances, as ``sklearn.manifold.trustworthiness`` has it.
     continuity : float
         From 1 for the best: whether who is near in truth is near in the picture, the same way.
     neighbors_kept : float
