@@ -49,11 +49,11 @@ def problems(folder):
             there = (path.parent / unquote(parts.path)).resolve() if parts.path else path
             if there.is_dir():
                 there /= "index.html"
+            place = unquote(parts.fragment)
             if not there.exists():
                 found.append(f"{name} leads to {target}, which is not there")
-            elif parts.fragment and there in pages and parts.fragment != "#":
-                if unquote(parts.fragment) not in pages[there].places:
-                    found.append(f"{name} leads to {target}, and the page has no such place")
+            elif place and there in pages and place not in pages[there].places:
+                found.append(f"{name} leads to {target}, and the page has no such place")
     return len(pages), found
 
 

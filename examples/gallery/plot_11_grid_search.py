@@ -24,8 +24,8 @@ target = along + 4 * across + rng.normal(0, 0.1, len(along))
 X, X_test, y, y_test = train_test_split(data.points, target, random_state=0)
 
 # %%
-# Fitted on the training points alone; test points are placed by ``transform``. With ``coherence=0``
-# nothing is unfolded, and distances are Isomap's.
+# Fitted on the training points alone; test points are placed by ``transform``. With
+# ``coherence=0`` nothing is unfolded, and distances are Isomap's.
 
 pipeline = make_pipeline(PTU(n_jobs=1), LinearRegression())
 search = GridSearchCV(
@@ -36,8 +36,8 @@ print(f"R² on new points: {search.score(X_test, y_test):.4f}")
 print(f"the same regression in space: {LinearRegression().fit(X, y).score(X_test, y_test):.4f}")
 
 # %%
-# What each choice came to, as what is left unexplained. The noise of the target leaves 0.001, and no
-# model can do better.
+# What each choice came to, as what is left unexplained. The noise of the target leaves 0.001, and
+# no model can do better.
 
 results = search.cv_results_
 names = [
@@ -51,6 +51,6 @@ ax.set(xlabel="1 − R² in cross-validation", xscale="log")
 ax.invert_yaxis()
 
 # %%
-# **Where PTU is not the tool:** if only the prediction counts, forests or boosting on the raw points
-# may do as well and need no manifold. A grid over parameters of PTU is seldom needed, because "auto"
-# looks at the data.
+# **Where PTU is not the tool:** if only the prediction counts, forests or boosting on the raw
+# points may do as well and need no manifold. A grid over parameters of PTU is seldom needed,
+# because "auto" looks at the data.
