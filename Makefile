@@ -106,6 +106,9 @@ docs: $(VENV)/.docs  ## the site, every example of the gallery run, into build/d
 	$(VENV)/docs/bin/python -m sphinx -W --keep-going -n -q -b html docs build/docs
 	$(VENV)/docs/bin/python docs/links.py build/docs
 
+release-check: $(VENV)/tools/.installed  ## sdist and wheel: what is in them, and each at work in an environment of its own
+	$(BIN)/python tests/release.py --uv $(TOOLS)/uv
+
 clean:
 	rm -rf $(VENV) build docs/made explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
