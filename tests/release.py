@@ -132,11 +132,11 @@ def try_out(file, uv, python, version):
         print(run(tools / "ptunfold", "doctor", **here))
         print(run(tools / "python", "-c", SMOKE.format(version=version), **here))
         code, commands = readme_parts()
-        run(tools / "python", "-W", "error::DeprecationWarning", "-c", code, **here)
         assert commands
         for command in commands:
             run(*command.split(), **here)
         assert (there / "flat.csv").read_text().count("\n") > 1000
+        run(tools / "python", "-W", "error::DeprecationWarning", "-c", code, **here)
 
 
 def main():

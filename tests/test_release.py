@@ -12,7 +12,6 @@ import yaml
 import ptunfold
 from tests.release import LICENCES, complaints, readme_parts
 
-
 ROOT = Path(__file__).parents[1]
 METADATA = """Metadata-Version: 2.4
 Name: ptunfold

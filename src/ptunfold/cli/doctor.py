@@ -69,13 +69,14 @@ def _machine() -> dict[str, str]:
     from ptunfold.memory import free_bytes, in_words
 
     needed, optional = _requirements()
-    missing = [name for name in optional if _version(name) is None]
+    there = [name for name in optional if _version(name)]
+    missing = [name for name in optional if name not in there]
     return {
         "ptunfold": f"{__version__} in {Path(__file__).parents[1]}",
         "python": f"{platform.python_version()} ({sys.executable})",
         "system": f"{platform.platform()}, {platform.machine()}",
         "needed": ", ".join(f"{name} {_version(name)}" for name in needed),
-        "optional": ", ".join(f"{name} {_version(name)}" for name in optional if _version(name)),
+        "optional": ", ".join(f"{name} {_version(name)}" for name in there) or "nothing",
         "not installed": ", ".join(missing) or "nothing",
         "cores": f"{cpu_count()} to use, of {os.cpu_count()}",
         "memory": f"{in_words(free_bytes())} free, of {in_words(virtual_memory().total)}",
