@@ -107,7 +107,7 @@ def _bring_results():
 
 def _bring_notices():
     """Copy the pages of the root, whose links start there."""
-    for name in ("CHANGELOG", "CONTRIBUTING"):
+    for name in ("CHANGELOG", "CONTRIBUTING", "SECURITY"):
         text = (ROOT / f"{name}.md").read_text(encoding="utf-8")
         text = text.replace("](docs/", "](../").replace("](CHANGELOG.md", "](changelog.md")
         _write(MADE / f"{name.lower()}.md", text)
@@ -137,7 +137,7 @@ def _reset(gallery_conf, fname):
             "font.size": 10,
         }
     )
-    warnings.simplefilter("default")
+    warnings.filterwarnings("default", category=UserWarning)
     # What is said, not where in whose folders.
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
 
