@@ -30,7 +30,7 @@ others = true > 0
 units = np.abs(distances - true)[others] / std[others]
 print(f"within one bar {np.mean(units < 1):.0%}, within two {np.mean(units < 2):.0%}")
 
-figure, (left, right) = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
+figure, left = plt.subplots(figsize=(7, 3.6), layout="constrained")
 some = np.flatnonzero(others[0])[::12]
 left.errorbar(
     true[0, some],
@@ -47,6 +47,7 @@ left.set(xlabel="true distance", ylabel="error, with two bars")
 # Places have ellipses: ``embedding_std_`` has a matrix for each point. Here they are drawn ten
 # times as large.
 
+figure, right = plt.subplots(figsize=(9, 3), layout="constrained")
 right.scatter(*model.embedding_.T, s=2, color="0.75")
 for point in range(0, len(X), 25):
     sizes, axes = np.linalg.eigh(model.embedding_std_[point])
