@@ -103,7 +103,7 @@ gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; nee
 	$(BIN)/python benchmarks/gpu.py landmarks
 
 docs: $(VENV)/.docs  ## the site, every example of the gallery run, into build/docs; no warning is let through
-	$(VENV)/docs/bin/python -m sphinx -W --keep-going -n -q -b html docs build/docs
+	$(VENV)/docs/bin/python -m sphinx -a -W --keep-going -n -q -b html docs build/docs
 	$(VENV)/docs/bin/python docs/links.py build/docs
 
 release-check: $(VENV)/tools/.installed  ## sdist and wheel: what is in them, and each at work in an environment of its own

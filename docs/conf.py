@@ -150,6 +150,7 @@ sphinx_gallery_conf = {
     "within_subsection_order": "FileNameSortKey",
     "reset_modules": (_reset,),
     "image_scrapers": ("matplotlib",),
+    "capture_repr": (),  # what is printed is shown, not what matplotlib returns
     "download_all_examples": False,
     "show_signature": False,
     "remove_config_comments": True,
