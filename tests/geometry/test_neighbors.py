@@ -32,7 +32,7 @@ def test_both_exact_ways_give_the_same_lists(monkeypatch, way):
 
 def test_the_quicker_way_is_taken(monkeypatch):
     points = swiss_roll(300, n_features=30).points
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     delays = {"_tree_search": 0.0, "_brute_force_search": 0.2}
     asked = []
     for name, delay in delays.items():
