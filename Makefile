@@ -7,7 +7,7 @@ TOOLS  := $(VENV)/tools/bin
 # very files of requirements-dev.lock instead, which not every index and platform has.
 DEV    := $(VENV)/$(if $(LOCKED),.locked,.dev)
 # What the oldest and the newest dependencies are tried with: what calls them, not every number.
-CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py \
+CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py tests/test_cli_doctor.py \
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
