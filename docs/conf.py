@@ -133,8 +133,6 @@ def _reset(gallery_conf, fname):
         {
             "figure.dpi": 100,
             "savefig.dpi": 100,
-            "axes.spines.top": False,
-            "axes.spines.right": False,
             "figure.facecolor": "white",
             "font.size": 10,
         }

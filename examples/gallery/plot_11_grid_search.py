@@ -36,8 +36,9 @@ print(f"R² on new points: {search.score(X_test, y_test):.4f}")
 print(f"the same regression in space: {LinearRegression().fit(X, y).score(X_test, y_test):.4f}")
 
 # %%
-# What each choice came to, as what is left unexplained. The noise of the target leaves 0.001, and
-# no model can do better.
+# What each choice came to, as what is left unexplained. The noise of the target leaves 0.0007,
+# and no model can do better. With 80 neighbours edges jump from one bend of the sheet to the
+# next, and there is nothing to be unfolded.
 
 results = search.cv_results_
 names = [
@@ -46,7 +47,9 @@ names = [
     for one in results["params"]
 ]
 figure, ax = plt.subplots(figsize=(7, 3.4), layout="constrained")
-ax.barh(names, 1 - results["mean_test_score"], color=4 * ["#0072b2"] + 4 * ["0.6"])
+ax.scatter(1 - results["mean_test_score"], names, c=4 * ["#0072b2"] + 4 * ["0.5"])
+ax.grid(axis="y", color="0.9")
+ax.set_axisbelow(True)
 ax.set(xlabel="1 − R² in cross-validation", xscale="log")
 ax.invert_yaxis()
 

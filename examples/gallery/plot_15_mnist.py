@@ -41,7 +41,7 @@ right.set(title="the images", xticks=[], yticks=[])
 # What more coordinates would add:
 
 ax = show.spectrum(model)
-ax.figure.set_size_inches(6, 3)
+ax.figure.set_size_inches(7, 4.6)
 
 # %%
 # **Where PTU is not the tool:** handwriting varies in more ways than two, and most of them are
