@@ -267,3 +267,14 @@ def test_sheets_that_lie_flat_are_not_looked_at_any_further(points, dim, expecte
     model = PTU(dim, landmarks=50).fit(points())
     assert bool(looked_at) != expected
     assert expected == (model.topology_.has_rim and not model.topology_.seams)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sheet_taken_for_a_curve_is_not_cut(seed):
+    """Lines explain little of it, and what closes is chance."""
+    points = swiss_roll(600, noise=0.2, seed=seed).points
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the sheet closes")
+        model = PTU(1).fit(points)
+    assert not model.topology_.is_sure

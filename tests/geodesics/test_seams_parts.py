@@ -8,7 +8,6 @@ import pytest
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square, flat_torus
-from ptunfold.geodesics import seams
 from ptunfold.geodesics.seams import (
     _around_voids,
     _closes,
@@ -18,12 +17,12 @@ from ptunfold.geodesics.seams import (
     _is_ring,
     _is_sure,
     _on_the_way,
+    _parts,
     _seam,
     _way_to_root,
     _with_motion,
     find_topology,
     nearest_rotation,
-    topologies,
     unroll,
 )
 from ptunfold.types import Geometry
@@ -111,6 +110,9 @@ def test_motions_are_believed_where_transport_is_coherent():
         assert _is_sure(replace(SQUARE, coherence=kept)) == is_sure
     curve = along_ring()
     assert _is_sure(replace(curve, coherence=np.zeros(curve.graph.n_edges)))
+    for share, is_sure in ((0.71, True), (0.69, False)):
+        explained = np.full(curve.graph.n_points, share)
+        assert _is_sure(replace(curve, explained=explained)) == is_sure
 
 
 @pytest.mark.parametrize(
@@ -222,12 +224,11 @@ def geometry_of(connection):
     return Geometry(connection.graph, None, connection, labels, empty, empty, empty, None)
 
 
-def test_parts_of_few_points_are_passed_over(monkeypatch):
+def test_parts_of_few_points_are_passed_over():
     points = flat_square(300).points
     connection = laid(np.concatenate((points, points[:60] * 0.4 + 9)))
-    monkeypatch.setattr(seams, "find_topology", lambda part, n_jobs: part.graph.n_points)
     assert connection.graph.component_labels.max() == 1
     for least, expected in ((60, [300, 60]), (61, [300]), (301, [])):
-        found = list(topologies(geometry_of(connection), least, 1))
-        assert [count for _, count in found] == expected
+        found = list(_parts(geometry_of(connection), least))
+        assert [part.graph.n_points for _, part in found] == expected
         assert [len(nodes) for nodes, _ in found] == expected

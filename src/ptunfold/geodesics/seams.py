@@ -66,6 +66,8 @@ _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
 _MOST_POINTS, _N_CELLS = 50_000, 10_000
 _COHERENT = 0.75
+# Of edges, what lines explain: 0.94 and more on curves, 0.45 and less on sheets and lumps.
+_ALONG_A_CURVE = 0.7
 # Of the square of an edge: where ends are off by less, no loop is shifted, which is by three edges.
 _LIES_FLAT, _EDGES_TOGETHER = 0.25, 1 << 16
 
@@ -135,9 +137,11 @@ def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
 
 
 def _is_sure(connection: Connection) -> bool:
-    """Tell whether motions can be believed: of a curve always, which turns nowhere."""
-    kept = connection.coherence
-    return kept is None or connection.intrinsic_dim == 1 or bool(kept.mean() >= _COHERENT)
+    """Tell whether motions can be believed: of a curve always, if it is one; it turns nowhere."""
+    kept, explained = connection.coherence, connection.explained
+    if connection.intrinsic_dim == 1:
+        return explained is None or bool(explained.mean() >= _ALONG_A_CURVE)
+    return kept is None or bool(kept.mean() >= _COHERENT)
 
 
 def cut_open(
