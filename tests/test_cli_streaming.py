@@ -350,6 +350,46 @@ def test_a_full_disk_keeps_what_is_done(folder, model, tmp_path, monkeypatch):
     assert output.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.parametrize("ending", [".csv", ".npy", ".parquet"])
+def test_what_cannot_be_read_is_not_said_of_the_output(
+    ending, folder, model, tmp_path, monkeypatch
+):
+    n_read = []
+
+    def read(self, size, _read=blocks.TextParts.read):
+        n_read.append(size)
+        if len(n_read) == 4:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return _read(self, size)
+
+    monkeypatch.setattr(blocks.TextParts, "read", read)
+    output = tmp_path / f"out{ending}"
+    words = ["transform", model, folder / "in.csv", "--chunk-size", 40, "-o", output]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "Input/output error" in done.stderr
+    assert "written" not in done.stderr
+    assert "120 rows are kept; --resume goes on with them" in done.stderr
+    assert not output.exists()
+    monkeypatch.undo()
+    assert run(*words, "--resume").exit_code == 0
+    assert not [name for name in names(tmp_path) if name != output.name]
+
+
+@pytest.mark.parametrize("method", ["write_table", "close"])
+def test_a_parquet_file_on_a_full_disk(method, folder, model, tmp_path, monkeypatch):
+    def fail(self, *arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetWriter, method, fail)
+    output = tmp_path / "out.parquet"
+    words = ["transform", model, folder / "in.csv", "--chunk-size", 40, "-o", output]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "out.parquet could not be written (No space left on device), so nothing" in done.stderr
+    assert not output.exists()
+
+
 def test_outputs_are_checked_first(folder, model, tmp_path, monkeypatch):
     monkeypatch.setattr(PTU, "transform", None)
     (tmp_path / "there.csv").write_text("mine")
