@@ -9,13 +9,14 @@ from __future__ import annotations
 import hashlib
 import sys
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from time import perf_counter
 
 from numba import njit
 
 from ptunfold.caller import warn
+from ptunfold.interrupts import unswallowed_interrupts
 
 
 def compiled(variant="", **options):
@@ -38,9 +39,21 @@ def compiled(variant="", **options):
             return njit(nogil=True, **options)(function)
         with suppress(AttributeError):  # Numba may be told to compile nothing, or be another one
             dispatcher._cache = _Cache(dispatcher._cache)
+            dispatcher.compile = _heedful(dispatcher.compile)
         return dispatcher
 
     return decorate
+
+
+def _heedful(compile_):
+    """Let no Ctrl-C be lost while a kernel is loaded or compiled, in callbacks of LLVM."""
+
+    @wraps(compile_)
+    def heedful(*arguments):
+        with unswallowed_interrupts():
+            return compile_(*arguments)
+
+    return heedful
 
 
 @cache
