@@ -59,9 +59,7 @@ class _RewrittenTarget(Target):
     numbers are known.
     """
 
-    def __init__(
-        self, partial: Partial, output: Path, part: Path, width: int, dtype: Any
-    ) -> None:
+    def __init__(self, partial: Partial, output: Path, part: Path, width: int, dtype: Any) -> None:
         super().__init__(self._write_group)
         self._kept, self._output, self._part = partial, output, part
         self._width, self._dtype = width, np.dtype(dtype)
