@@ -31,10 +31,11 @@ imports: $(DEV)
 pytest: $(DEV)
 	$(BIN)/pytest -n 2 --dist loadfile
 
-fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, processes that share a cache, 500 fits in one process
+fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, kills, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 	$(BIN)/python tests/fuzz/interrupts.py 50
+	$(BIN)/python tests/fuzz/kills.py 20
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
 
