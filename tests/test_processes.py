@@ -17,6 +17,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 from sklearn.model_selection import GridSearchCV
 
 import ptunfold
@@ -270,28 +271,34 @@ def forked(call, *arguments):
 
 
 def everything_forked():
-    """Fork after all that leaves threads or locks behind."""
-    answers = [wide(), forked(wide), fit(0), forked(fit, 0), forked(forked, fit, 0)]
-    is_held = threading.Event()
+    """Fork while a thread fits, and after all that leaves threads or locks behind."""
+    fitting = threading.Thread(target=fit, args=(0,))  # which loads all kernels
+    fitting.start()
+    meanwhile = [forked(fit, 0) for _ in range(2)]
+    fitting.join()
+    answers = [wide(), forked(wide), *meanwhile, fit(0), forked(fit, 0), forked(forked, fit, 0)]
+    for lock in (threads._lock, global_compiler_lock):
+        is_held = threading.Event()
 
-    def hold():
-        with threads._lock:
-            is_held.set()
-            time.sleep(0.5)
+        def hold(lock=lock, is_held=is_held):
+            with lock:
+                is_held.set()
+                time.sleep(0.5)
 
-    holder = threading.Thread(target=hold)
-    holder.start()
-    is_held.wait()
-    answers.append(forked(fit, 0))
-    holder.join()
+        holder = threading.Thread(target=hold)
+        holder.start()
+        is_held.wait()
+        # Points of a kind that was not fitted: there are kernels to load.
+        answers.append(forked(fit, 0) if lock is threads._lock else forked(fit, 3))
+        holder.join()
     return " ".join(answers)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
-def test_forked_after_a_fit(expected):
+def test_forked_during_and_after_a_fit(expected):
     # In a process of its own, because one with threads of others may not be forked.
     found, _ = finish(start("everything_forked()"))
-    assert found.split() == [wide()] * 2 + [expected[0]] * 4
+    assert found.split() == [wide()] * 2 + [expected[0]] * 6 + [expected[3]]
 
 
 def test_one_thread_for_everything(expected):

@@ -7,6 +7,7 @@ that a kernel is in, and takes the code of another signature if two processes sa
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from contextlib import suppress
 from functools import cache, wraps
@@ -14,6 +15,7 @@ from pathlib import Path
 from time import perf_counter
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 
 from ptunfold.caller import warn
 from ptunfold.interrupts import unswallowed_interrupts
@@ -43,6 +45,16 @@ def compiled(variant="", **options):
         return dispatcher
 
     return decorate
+
+
+if hasattr(os, "register_at_fork"):
+    # A fork waits for the kernel that another thread is loading or compiling: the child does not
+    # have that thread, and would wait for its lock for ever.
+    os.register_at_fork(
+        before=global_compiler_lock.acquire,
+        after_in_parent=global_compiler_lock.release,
+        after_in_child=global_compiler_lock.release,
+    )
 
 
 def _heedful(compile_):
