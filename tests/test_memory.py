@@ -4,15 +4,24 @@ import json
 import subprocess
 import sys
 import threading
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from typer.testing import CliRunner
 
 from ptunfold import PTU, estimator, geodesic_distances, memory, pipeline, planning
 from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry.decisions import resolve_auto
+from ptunfold.geometry.given import Matrix
+from ptunfold.geometry.spaces import taken
+from ptunfold.geometry.texture import Texture
+from ptunfold.needs import needs_of
+from tests.geometry.test_decisions import OPEN
 
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "memory.py"
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes as Linux has them")
@@ -195,3 +204,26 @@ def test_the_command_says_one_sentence(monkeypatch, tmp_path, when):
     assert said in done.stderr
     assert done.stderr.splitlines()[-1].startswith("ptunfold: there is not enough memory")
     assert not (tmp_path / "b.csv").exists()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_moves", [0, 1, 2])
+def test_what_denoising_given_distances_takes_is_counted(dtype, n_moves):
+    points = swiss_roll(1500, seed=0).points
+    matrix = cdist(points, points).astype(dtype)
+    members = np.argsort(matrix, axis=1)[:, :5]
+    weights = np.tile([-0.4, 0.1, 0.1, 0.1, 0.1], (len(points), 1))
+    tracemalloc.start()
+    try:
+        space = taken(matrix, "precomputed")
+        for _ in range(n_moves):
+            space = space.moved(members, weights)
+        space.candidates(slice(0, len(points)), 10)  # as the search for neighbours does
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    settings = resolve_auto(replace(OPEN, denoise=n_moves), Texture("noisy", 1.0), len(points))
+    found = needs_of(
+        Matrix(matrix), settings, "noisy", n_components=2, n_given=matrix.nbytes, n_jobs=2
+    )
+    assert peak < found.laying < 1.25 * peak + 16e6  # graph and frames are not measured here
