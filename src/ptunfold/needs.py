@@ -92,8 +92,9 @@ class Needs:
         moving = self._points + 4 * copy + self._table * (self.dim + 1) if self.is_moved else 0
         judging = self.geometry + self.n_edges * 80 + self._matrices
         if self.is_matrix:
-            centring = self._parts
-            searching = self._matrices + self._parts + self.n_points * 400
+            centring = self._parts * self.itemsize / 8
+            searching = self._matrices + self.n_points * 400
+            searching += self._parts if self.n_moves else centring
             # Squares and what becomes of them; from the second time on, what came of the first.
             moving = 32 * self.n_points**2 if self.n_moves else 0
             if self.n_moves > 1:
