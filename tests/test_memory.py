@@ -112,11 +112,11 @@ told["all of many"] = outcome(model, swiss_roll(20_000).points)
 planning.free_bytes = lambda: 10**15
 told["tight"] = []
 more = swiss_roll(4000).points  # 70 MB of distances
-for megabytes in (1, 5, 10, 20, 40, 60, 400):
+for megabytes in (1, 10, 40, 400):
     limit_to(megabytes * 10**6)
-    # One thread: of several, Python waits for ever for one that finds no room as it begins.
+    # One thread: that one of several has found no room as it began takes 20 seconds to be known.
     told["tight"].append(outcome(PTU(landmarks=None, n_jobs=1), more))
-for megabytes in (1, 4):
+for megabytes in (1,):
     limit_to(megabytes * 10**6)
     told["tight"].append(outcome(PTU(landmarks=40, n_jobs=1), more.astype("f4")))
 limit_to(10**9)
@@ -136,7 +136,7 @@ def test_a_limit_of_address_space():
     tight = set(told["tight"])
     assert len(tight - {"done"}) == 1
     assert "memory ran out during the fit; pass landmarks" in tight.pop() + str(tight)
-    assert told["tight"][-3] == "done"
+    assert told["tight"][-2] == "done"
 
 
 def test_memory_that_runs_out_is_said_with_advice(monkeypatch):
