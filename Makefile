@@ -11,7 +11,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu clean
+.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -28,8 +28,15 @@ types: $(DEV)
 imports: $(DEV)
 	$(BIN)/lint-imports
 
+# Three on two cores: some of them wait, for browsers, other processes and disks.
 pytest: $(DEV)
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 3 --dist loadfile
+
+# Two processes share the work, and all that tests start find it done.
+kernels: kernels-float64 kernels-float32  ## compile what tests need
+
+kernels-%: $(DEV)
+	$(BIN)/python -m tests.compile_kernels $*
 
 fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, kills, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
