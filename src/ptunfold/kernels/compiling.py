@@ -47,13 +47,13 @@ def compiled(variant="", **options):
     return decorate
 
 
+# Kernels that are imported when they are needed are so with this in hand: see below.
+loading = global_compiler_lock
 if hasattr(os, "register_at_fork"):
     # A fork waits for the kernel that another thread is loading or compiling: the child does not
     # have that thread, and would wait for its lock for ever.
     os.register_at_fork(
-        before=global_compiler_lock.acquire,
-        after_in_parent=global_compiler_lock.release,
-        after_in_child=global_compiler_lock.release,
+        before=loading.acquire, after_in_parent=loading.release, after_in_child=loading.release
     )
 
 
