@@ -53,11 +53,13 @@ mutants: $(VENV)/.dev  ## small errors in geometry, geodesics and embedding: the
 lowest: $(VENV)/tools/.installed  ## tests with the oldest dependencies that pyproject.toml allows, on Python 3.11
 	$(TOOLS)/uv venv --quiet --clear --python 3.11 $(VENV)/lowest
 	$(TOOLS)/uv pip install --quiet --python $(VENV)/lowest --resolution lowest-direct '.[dev]'
+	$(VENV)/lowest/bin/python -W ignore -m tests.compile_kernels float64
 	$(VENV)/lowest/bin/pytest -n 2 --dist loadfile -W default $(CALLERS)
 
 newest: $(VENV)/tools/.installed  ## tests with the newest releases of all dependencies
 	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/newest
 	$(TOOLS)/uv pip install --quiet --python $(VENV)/newest --upgrade '.[dev]'
+	$(VENV)/newest/bin/python -W ignore -m tests.compile_kernels float64
 	$(VENV)/newest/bin/pytest -n 2 --dist loadfile $(CALLERS)
 
 lock: $(VENV)/tools/.installed  ## write requirements-dev.lock anew: one file for all Pythons and platforms
