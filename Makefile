@@ -7,11 +7,11 @@ TOOLS  := $(VENV)/tools/bin
 # very files of requirements-dev.lock instead, which not every index and platform has.
 DEV    := $(VENV)/$(if $(LOCKED),.locked,.dev)
 # What the oldest and the newest dependencies are tried with: what calls them, not every number.
-CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py \
+CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py tests/test_show.py tests/test_cli.py tests/test_cli_doctor.py \
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu clean
+.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu docs release-check clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -112,8 +112,15 @@ gpu: $(DEV)  ## the GPU engine: its tests, and whole fits against the cores; nee
 	$(BIN)/python benchmarks/gpu.py full
 	$(BIN)/python benchmarks/gpu.py landmarks
 
+docs: $(VENV)/.docs  ## the site, every example of the gallery run, into build/docs; no warning is let through
+	$(VENV)/docs/bin/python -m sphinx -a -W --keep-going -n -q -b html docs build/docs
+	$(VENV)/docs/bin/python docs/links.py build/docs
+
+release-check: $(VENV)/tools/.installed  ## sdist and wheel: what is in them, and each at work in an environment of its own
+	$(BIN)/python tests/release.py --uv $(TOOLS)/uv
+
 clean:
-	rm -rf $(VENV) build explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
+	rm -rf $(VENV) build docs/made explorer/node_modules screenshots .pytest_cache .mypy_cache .ruff_cache .import_linter_cache
 
 explorer/node_modules/.installed: explorer/package-lock.json
 	cd explorer && npm ci --silent
@@ -133,6 +140,12 @@ $(VENV)/.dev: pyproject.toml | $(BIN)/python
 
 $(VENV)/.real: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --editable '.[real]'
+	@touch $@
+
+# Apart: it needs nothing for tests, and tests nothing of it.
+$(VENV)/.docs: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/docs
+	$(VENV)/docs/bin/python -m pip install --quiet --editable '.[docs]'
 	@touch $@
 
 $(VENV)/.locked: requirements-dev.lock pyproject.toml | $(BIN)/python

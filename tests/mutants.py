@@ -22,6 +22,7 @@ import tempfile
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
+from hashlib import sha256
 from importlib.machinery import SourceFileLoader
 from importlib.util import spec_from_file_location
 from pathlib import Path
@@ -34,7 +35,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 from tests.mutations import PACKAGES, ROOT, all_mutants, functions_of, mutated  # noqa: E402
 
 WIDER = ("blocks", "estimator", "landmark_mode", "claims", "real_data", "corner_cases")
-WIDER += ("every_attribute", "records", "validation")
+WIDER += ("every_attribute", "records", "validation", "metrics")
 NOTES = ROOT / "build" / "mutants.json"  # what the tests call; of a file again when it has changed
 SLOWEST, OWN, ALL = 20, 30, 90  # seconds: of one test, of a module's own tests, of all for a mutant
 MEMORY = 10 << 30
@@ -154,12 +155,12 @@ def in_child(target, *given, seconds):
 def notes_of_tests(jobs):
     """Return for each test its duration and what it calls; what did not change is not run again."""
     files = [*(ROOT / "tests" / f"test_{name}.py" for name in WIDER)]
-    for package in PACKAGES:
+    for package in (*PACKAGES, "diagnostics"):
         files += sorted((ROOT / "tests" / package).glob("test_*.py"))
         files += sorted((ROOT / "src/ptunfold" / package).glob("[a-z]*.py"))
     known = json.loads(NOTES.read_text()) if NOTES.exists() else {}
-    names = {str(file.relative_to(ROOT)): file.stat().st_mtime for file in files}
-    new = [name for name, changed in names.items() if known.get(name, [0])[0] != changed]
+    names = {str(file.relative_to(ROOT)): sha256(file.read_bytes()).hexdigest() for file in files}
+    new = [name for name, digest in names.items() if known.get(name, [""])[0] != digest]
     with tempfile.TemporaryDirectory() as folder, ThreadPoolExecutor(jobs) as pool:
         list(pool.map(lambda name: in_child(note, name, folder, seconds=1200), new))
         for name in new:

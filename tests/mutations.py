@@ -53,6 +53,7 @@ def variants(node):
                     found.append(with_field(node, **{side: one_more}))
         case ast.Call(args=[first, second, *rest]):
             is_even = ast.unparse(node.func).removeprefix("np.") in EITHER_WAY
+            is_even |= ast.dump(first) == ast.dump(second)
             if not is_even and not any(isinstance(arg, ast.Starred) for arg in (first, second)):
                 found.append(with_field(node, args=[second, first, *rest]))
         case ast.Return(value=ast.expr()):

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-import importlib
 import sys
 import warnings
+from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
 
-import joblib
-import sklearn
-
-# What stands between a caller and this package: it wraps methods, and runs pipelines.
+# What stands between a caller and this package: it wraps methods, and runs pipelines. None is
+# imported for it, since kernels are compiled by processes that need nothing else.
 _NOT_THE_CALLER = tuple(
-    f"{Path(file).parent.as_posix()}/"
-    for file in (__file__, importlib.__file__, sklearn.__file__, joblib.__file__)
+    f"{Path(spec.origin).parent.as_posix()}/"
+    for spec in map(find_spec, ("ptunfold", "importlib", "sklearn", "joblib"))
+    if spec is not None and spec.origin is not None
 )
 
 

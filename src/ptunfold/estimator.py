@@ -303,6 +303,14 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         self : PTU
             Fitted.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> model.embedding_.shape
+        (300, 2)
         """
         before = self.__dict__.copy()
         try:
@@ -392,6 +400,13 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         embedding : (n_points, n_components)
             The coordinates.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> PTU(n_components=2).fit_transform(s_with_hole(300).points).shape
+        (300, 2)
         """
         return self.fit(X, y, graph=graph).embedding_
 
@@ -442,6 +457,16 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         std : (n_new, n_components, n_components) float64
             An ellipse for each point, that of the fitted point next to it in the embedding; NaN
             for points that are far outside. Only with ``return_std``.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> X = s_with_hole(500).points
+        >>> model = PTU().fit(X[:480])
+        >>> places, info = model.transform(X[480:], return_info=True)
+        >>> places.shape, int(info.is_outside.sum())
+        ((20, 2), 0)
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
@@ -502,6 +527,16 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         info : Extrapolation
             Distances from the nearest embedded point, and which places are outside; only with
             ``return_info``.
+
+        Examples
+        --------
+        >>> import numpy as np
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> X = s_with_hole(300).points
+        >>> model = PTU().fit(X)
+        >>> np.allclose(model.inverse_transform(model.embedding_), X)
+        True
         """
         check_is_fitted(self)
         check_flag("return_info", return_info)
@@ -645,6 +680,15 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         -------
         path : Path
             Nodes, unfolded points, length on the graph and the two one-way estimates.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> path = model.path(0, 1)
+        >>> print(f"{path.graph_length:.2f} along the graph, {path.distance:.2f} along the sheet")
+        5.71 along the graph, 5.68 along the sheet
         """
         check_is_fitted(self)
         return path_of(self._fitted.geometry, start, end)
@@ -718,6 +762,17 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             the embedding, relative to their lengths. "disagreement": how much the two directions of
             paths to the point disagree, relative to their lengths; always 0 with arcs as steps.
             "coherence": how far the unfolding can be believed around the point, from 0 to 1.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(1000).points)
+        >>> scores = model.scores()
+        >>> sorted(scores)
+        ['coherence', 'disagreement', 'local distortion']
+        >>> bool(scores["coherence"].min() > 0.9)
+        True
         """
         check_is_fitted(self)
         return point_scores(self._fitted.as_given.chart, self.embedding_, n_jobs=self.n_jobs)
@@ -918,6 +973,19 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         path : str or path
             The file, by custom with the ending ``.safetensors``. One that is there is replaced
             when the new one is whole.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     file = Path(folder) / "sheet.safetensors"
+        ...     model.save(file)
+        ...     print(file.stat().st_size > 10_000)
+        True
         """
         check_is_fitted(self)
         parameters = self.get_params(deep=False)
@@ -948,6 +1016,19 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         ------
         ValueError
             If the file is no model, is damaged, or was written by a later version.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.save(Path(folder) / "sheet.safetensors")
+        ...     again = PTU.load(Path(folder) / "sheet.safetensors")
+        >>> bool((again.embedding_ == model.embedding_).all())
+        True
         """
         parameters, attributes = read_model(path, cls._get_param_names(), ENGINES)
         model = cls(**parameters)

@@ -127,6 +127,17 @@ def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
     -------
     ax : matplotlib axes
         With equal scales.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.data(sheet.points, sheet.color)
+    >>> ax.name
+    '3d'
     """
     points = np.asarray(points, dtype=np.float64)
     if points.shape[1] > 3:
@@ -200,6 +211,17 @@ def tile(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
     -------
     ax : matplotlib axes
         With the drawing.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import flat_torus
+    >>> model = PTU(seams="cut").fit(flat_torus(1000).points)
+    >>> ax = show.tile(model, model.intrinsic_coordinates_[:, 0])
+    >>> len(ax.collections)  # eight copies, the tile, and two seams
+    11
     """
     places, copies = _places(model), model.images()
     if places.shape[1] not in (2, 3):
@@ -247,6 +269,17 @@ def thumbnails(
     -------
     ax : matplotlib axes
         With equal scales.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import letter_a
+    >>> letters = letter_a(100, size=16)
+    >>> ax = show.thumbnails(PTU().fit(letters.points), letters.points, letters.shape)
+    >>> len(ax.images) > 10
+    True
     """
     places, images = _places(model)[:, :2], np.asarray(images)
     ax = embedding(places, "0.7", ax)
@@ -288,6 +321,17 @@ def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = Non
     -------
     ax : matplotlib axes
         With equal scales and a colour bar.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.error(PTU().fit(sheet.points), sheet.coordinates)
+    >>> ax.get_aspect()
+    1.0
     """
     ax = _new_ax(ax)
     places, exact = _places(model), np.asarray(exact, dtype=np.float64)
@@ -315,6 +359,17 @@ def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
     -------
     ax : matplotlib axes
         The path along the graph, the straight line between its ends, and both their lengths.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.path(PTU().fit(sheet.points), 0, 1)
+    >>> len(ax.lines)
+    2
     """
     ax = _new_ax(ax)
     found = model.path(start, end)
@@ -347,6 +402,17 @@ def shepard(model: Any, ax: Any = None, *, n_sources: int = 50) -> Any:
     -------
     ax : matplotlib axes
         Points on the diagonal keep their distance.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.shepard(PTU().fit(sheet.points))
+    >>> ax.get_xlabel()
+    'distance along the data'
     """
     ax = _new_ax(ax)
     sources, rows = _rows(model, n_sources)
@@ -380,6 +446,17 @@ def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
         as a share of the sizes of all eigenvalues, negative ones too, of the centred matrix of
         squared distances. Of many points a sample of up to 2000 is taken; it has fewer
         eigenvalues, so that shares are a little too large where the data are noise.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.spectrum(PTU().fit(sheet.points), n_values=5)
+    >>> len(ax.patches)
+    5
     """
     ax = _new_ax(ax)
     n_points = len(_places(model))
@@ -415,6 +492,17 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
     -------
     ax : matplotlib axes
         1 − R² between distances along the data and in the embedding.
+
+    Examples
+    --------
+    >>> import matplotlib
+    >>> matplotlib.use("Agg")
+    >>> from ptunfold import PTU, show
+    >>> from ptunfold.datasets import s_with_hole
+    >>> sheet = s_with_hole(300)
+    >>> ax = show.residual_variance(PTU().fit(sheet.points), most=3)
+    >>> len(ax.lines[0].get_xdata())
+    3
     """
     ax = _new_ax(ax)
     sources, rows = _rows(model, _LANDMARKS)

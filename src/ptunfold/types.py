@@ -128,6 +128,17 @@ class Graph:
     bridges : (n_bridges, 2) int64, optional
         Edges that were added to join components: they carry paths, but say nothing about tangent
         spaces.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph
+    >>> from ptunfold.datasets import flat_square
+    >>> graph = build_graph(flat_square(100).points, n_neighbors=5)
+    >>> graph.n_points, int(graph.component_labels.max())
+    (100, 0)
+    >>> first = graph.indices[graph.indptr[0] : graph.indptr[1]]  # the neighbours of point 0
+    >>> len(first) >= 5
+    True
     """
 
     indptr: IntArray
@@ -173,7 +184,17 @@ class Graph:
         return rank[labels]
 
     def with_lengths(self, lengths: FloatArray) -> Graph:
-        """Return the same edges with other lengths."""
+        """Return the same edges with other lengths.
+
+        Examples
+        --------
+        >>> from ptunfold import build_graph
+        >>> from ptunfold.datasets import flat_square
+        >>> graph = build_graph(flat_square(100).points, n_neighbors=5)
+        >>> double = graph.with_lengths(2 * graph.lengths)
+        >>> bool((double.indices == graph.indices).all())
+        True
+        """
         other = Graph(self.indptr, self.indices, lengths, self.bridges)
         for name in ("tails", "reverse"):  # found once
             if name in self.__dict__:
@@ -181,7 +202,16 @@ class Graph:
         return other
 
     def to_sparse(self) -> sparse.csr_array:
-        """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly."""
+        """Return the lengths as a symmetric sparse array; zero lengths are stored explicitly.
+
+        Examples
+        --------
+        >>> from ptunfold import build_graph
+        >>> from ptunfold.datasets import flat_square
+        >>> matrix = build_graph(flat_square(100).points, n_neighbors=5).to_sparse()
+        >>> matrix.shape, bool((matrix != matrix.T).nnz == 0)
+        ((100, 100), True)
+        """
         shape = (self.n_points, self.n_points)
         # SciPy's graph functions took 32 bits alone before they took 64 too.
         indptr = self.indptr.astype(np.int32) if self.n_edges < 1 << 31 else self.indptr
@@ -216,6 +246,14 @@ class Frames:
     negative : (n_points,) float64, optional
         With members, how far each neighbourhood is from any in a Euclidean space: the share of
         negative eigenvalues in its classical scaling, from 0 to 1.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> model.frames_.vectors.shape, model.frames_.intrinsic_dim
+    ((300, 3, 2), 2)
     """
 
     vectors: FloatArray
@@ -252,6 +290,14 @@ class Dimension:
         The first estimate at single points.
     sample : (n_sample,) int
         Which of the distinct points these are.
+
+    Examples
+    --------
+    >>> from ptunfold import estimate_dimension
+    >>> from ptunfold.datasets import s_with_hole
+    >>> found = estimate_dimension(s_with_hole(500).points)
+    >>> found.consensus
+    2
     """
 
     consensus: int
@@ -275,6 +321,16 @@ class Orientation:
     loop : (n_nodes,) int or None
         If there are any: points of a closed path, the first one again at the end, along which left
         becomes right.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import moebius_band
+    >>> with warnings.catch_warnings(action="ignore"):  # which says that it is cut
+    ...     found = PTU().fit(moebius_band(600).points).orientation_
+    >>> found.is_orientable, bool(found.loop[0] == found.loop[-1])
+    (False, True)
     """
 
     is_orientable: bool
@@ -309,6 +365,16 @@ class Seam:
         cylinder.
     trust : float
         How much is carried over the weakest edge of the better loops, from 0 to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import PTU
+    >>> angle, height = np.random.default_rng(0).uniform(0, 2, (2, 500)) * [[np.pi], [1]]
+    >>> X = np.column_stack((np.cos(angle), np.sin(angle), height))  # a tube
+    >>> (seam,) = PTU(seams="cut").fit(X).topology_.seams
+    >>> print(seam.kind, round(seam.length, 2))
+    period 6.28
     """
 
     kind: str
@@ -345,6 +411,15 @@ class Topology:
         The points as they are seen from one in the middle, along the shortest paths.
     is_sure : bool
         Whether the tangent planes agree well enough to tell what seams do.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from ptunfold import PTU
+    >>> angle, height = np.random.default_rng(0).uniform(0, 2, (2, 500)) * [[np.pi], [1]]
+    >>> X = np.column_stack((np.cos(angle), np.sin(angle), height))  # a tube
+    >>> print(PTU(seams="cut").fit(X).topology_.name)
+    a cylinder
     """
 
     seams: tuple[Seam, ...]
@@ -414,6 +489,19 @@ class Chart:
         Where they are.
     distortion : float
         The root mean square error of the distances in it, relative to these.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import sphere
+    >>> with warnings.catch_warnings(action="ignore"):  # which says that it is closed
+    ...     atlas = PTU().fit(sphere(500).points).atlas(2)
+    >>> chart = atlas.charts[0]
+    >>> chart.coordinates.shape == (len(chart.nodes), 2)
+    True
+    >>> bool(chart.distortion < 0.15)
+    True
     """
 
     nodes: IntArray
@@ -430,6 +518,17 @@ class Transition(NamedTuple):
         The motion.
     error : float
         The root mean square distance that is left between the points of both.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import sphere
+    >>> with warnings.catch_warnings(action="ignore"):  # which says that it is closed
+    ...     atlas = PTU().fit(sphere(500).points).atlas(2)
+    >>> transition = atlas.transitions[0, 1]
+    >>> transition.turn.shape, transition.shift.shape
+    ((2, 2), (2,))
     """
 
     turn: FloatArray
@@ -452,6 +551,18 @@ class Atlas:
     distortion : float
         The root mean square error of the distances between points that are at home in the same
         chart, relative to these.
+
+    Examples
+    --------
+    >>> import warnings
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import sphere
+    >>> with warnings.catch_warnings(action="ignore"):  # which says that it is closed
+    ...     atlas = PTU().fit(sphere(500).points).atlas(2)
+    >>> len(atlas.charts), sorted(atlas.transitions)
+    (2, [(0, 1), (1, 0)])
+    >>> atlas.home.shape
+    (500,)
     """
 
     charts: tuple[Chart, ...]
@@ -482,6 +593,17 @@ class Connection:
         The share of the squared lengths of the edges at each point that lies in its tangent space.
     curvature : (n_points,) float64, optional
         The sectional curvature that paths are unfolded with; 0 everywhere by default.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> connection = model.connection_
+    >>> connection.rotations.shape == (connection.graph.n_edges, 2, 2)
+    True
+    >>> connection.intrinsic_dim
+    2
     """
 
     graph: Graph
@@ -513,6 +635,14 @@ class Transport:
     coherence : float
         How much of a path is carried on from edge to edge, the mean over edges: 1 where the
         unfolding is believed, 0 where distances are lengths along the graph.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> print(model.transport_)
+    the tangent planes explain 97% of the edges; distances are unfolded
     """
 
     explained: float
@@ -547,6 +677,17 @@ class Path:
         How far the unfolding of each edge can be believed, from 0 to 1.
     std : float
         The standard deviation of the distance; NaN if nothing but the connection is known.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> path = model.path(0, 1)
+    >>> bool(path.distance <= path.graph_length)
+    True
+    >>> path.points.shape == (len(path.nodes), 2)
+    True
     """
 
     nodes: IntArray
@@ -578,6 +719,16 @@ class Embedding:
         One row a point.
     eigenvalues : (n_components,) float64
         Eigenvalues of the centred matrix of squared distances, descending, as they were found.
+
+    Examples
+    --------
+    >>> from scipy.spatial.distance import cdist
+    >>> from ptunfold import classical_mds
+    >>> from ptunfold.datasets import flat_square
+    >>> X = flat_square(50).points
+    >>> embedding = classical_mds(cdist(X, X), n_components=2)
+    >>> embedding.coordinates.shape, embedding.eigenvalues.shape
+    ((50, 2), (2,))
     """
 
     coordinates: FloatArray
@@ -596,6 +747,15 @@ class Extrapolation:
     is_outside : (n_new,) bool
         Whether that is more than three times the mean way from the nearest fitted point to its
         neighbours, or that point was left out: the result is an extrapolation.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> places, info = model.transform([[9.0, 9.0, 9.0]], return_info=True)
+    >>> info.is_outside
+    array([ True])
     """
 
     distance: FloatArray

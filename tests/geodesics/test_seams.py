@@ -15,6 +15,7 @@ from ptunfold.datasets import (
     sphere,
     swiss_roll,
 )
+from ptunfold.geodesics import seams
 
 TURN = 2 * np.pi
 pytestmark = pytest.mark.filterwarnings("ignore:the sheet closes", "ignore:the data are closed")
@@ -234,3 +235,46 @@ def test_a_saved_model_is_cut(tmp_path):
     new = cylinder(100, seed=1)[2]
     np.testing.assert_array_equal(loaded.transform(new), model.transform(new))
     assert str(loaded.topology_) == str(model.topology_)
+
+
+@pytest.mark.parametrize(
+    ("points", "dim", "expected"),
+    [
+        (lambda: swiss_roll(1000).points, 2, True),
+        (lambda: s_with_hole(1000).points, 2, True),
+        (lambda: annulus(1000).points, 2, True),
+        (lambda: 1e-6 * swiss_roll(1000).points, 2, True),
+        (lambda: 1e6 * cylinder()[2], 2, False),
+        (lambda: swiss_roll(300).points[:, :1], 1, True),
+        (lambda: ring()[1], 1, False),
+        (lambda: cylinder()[2], 2, False),
+        (lambda: cylinder(n_points=400)[2], 2, False),
+        (lambda: moebius_band(1500).points, 2, False),
+        (lambda: flat_torus(1000).points, 2, False),
+        (lambda: sphere(1000).points, 2, False),
+        (three_torus, 3, False),
+    ],
+)
+def test_sheets_that_lie_flat_are_not_looked_at_any_further(points, dim, expected, monkeypatch):
+    looked_at = []
+
+    def find(*part, **options):
+        looked_at.append(part)
+        return found(*part, **options)
+
+    found = seams.find_topology
+    monkeypatch.setattr(seams, "find_topology", find)
+    model = PTU(dim, landmarks=50).fit(points())
+    assert bool(looked_at) != expected
+    assert expected == (model.topology_.has_rim and not model.topology_.seams)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+@pytest.mark.parametrize("seed", range(3))
+def test_a_sheet_taken_for_a_curve_is_not_cut(seed):
+    """Lines explain little of it, and what closes is chance."""
+    points = swiss_roll(600, noise=0.2, seed=seed).points
+    with warnings.catch_warnings():
+        warnings.filterwarnings("error", "the sheet closes")
+        model = PTU(1).fit(points)
+    assert not model.topology_.is_sure

@@ -39,7 +39,7 @@ def test_edges_of_length_zero_connect():
 @pytest.mark.parametrize("n_features", [3, 30], ids=["tree", "brute"])
 @pytest.mark.parametrize("sizes", [(60, 40, 25), (200, 150, 90, 12, 8, 7)])
 def test_bridges_are_the_shortest_possible(sizes, n_features, monkeypatch):
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     points = islands(sizes, n_features)
     graph = build_graph(points, 5)
     before = graph.component_labels

@@ -23,7 +23,7 @@ def k_nearest(points, k):
 
 @pytest.fixture(params=[3, 40], ids=["tree", "brute"])
 def points(request, monkeypatch):
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     return np.random.default_rng(0).normal(size=(120, request.param))
 
 
@@ -122,7 +122,7 @@ def test_ties_are_all_in():
 @pytest.mark.parametrize("far", [1e5, 1e10])
 def test_neighbours_survive_an_outlier(far, monkeypatch):
     """Brute force in 20 dimensions: digits must not cancel because something is far away."""
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     points = np.random.default_rng(0).normal(size=(300, 20))
     expected = edges_of(build_graph(points, 6))
     with_outlier = build_graph(np.vstack((points, np.full((1, 20), far))), 6)
@@ -130,7 +130,7 @@ def test_neighbours_survive_an_outlier(far, monkeypatch):
 
 
 def test_neighbours_in_two_far_clusters(monkeypatch):
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     near = np.random.default_rng(0).normal(size=(100, 20))
     points = np.concatenate((near, near + 1e9))
     graph = build_graph(points, 6)
@@ -158,7 +158,7 @@ def test_brute_force_measures_candidates_again(monkeypatch):
 def test_a_small_set_gives_the_same_graph_either_way(monkeypatch):
     points = np.random.default_rng(0).normal(size=(200, 40))
     by_tree = build_graph(points, 6)
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     np.testing.assert_array_equal(build_graph(points, 6).indices, by_tree.indices)
 
 

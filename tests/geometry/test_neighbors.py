@@ -19,10 +19,14 @@ def textbook(points, k):
     return np.sort(np.argsort(distances, axis=1)[:, :k], axis=1)
 
 
-@pytest.mark.parametrize("way", ["_tree_search", "_brute_force_search"])
-def test_both_exact_ways_give_the_same_lists(monkeypatch, way):
-    points = swiss_roll(700, n_features=30).points
-    search = getattr(neighbors, way)(points, 1)
+@pytest.mark.parametrize("way", ["_tree_search", "_brute_force_search", "by products"])
+@pytest.mark.parametrize("offset", [0.0, 1e5])
+def test_all_exact_ways_give_the_same_lists(monkeypatch, way, offset):
+    points = swiss_roll(700, n_features=30).points + offset
+    if way == "by products":
+        search = neighbors._brute_force_search(points, 2, is_plain=True)
+    else:
+        search = getattr(neighbors, way)(points, 1)
     monkeypatch.setattr(neighbors, "exact_search", lambda *_: search)
     monkeypatch.setattr(neighbors, "_ROWS_TOGETHER", 97)
     indptr, indices = neighbor_lists(points, 6)
@@ -32,7 +36,7 @@ def test_both_exact_ways_give_the_same_lists(monkeypatch, way):
 
 def test_the_quicker_way_is_taken(monkeypatch):
     points = swiss_roll(300, n_features=30).points
-    monkeypatch.setattr(neighbors, "_MOST_TREE_VALUES", 0)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)
     delays = {"_tree_search": 0.0, "_brute_force_search": 0.2}
     asked = []
     for name, delay in delays.items():
@@ -50,6 +54,15 @@ def test_the_quicker_way_is_taken(monkeypatch):
     asked.clear()
     search(points, 3)
     assert asked == ["_tree_search"]
+
+
+def test_few_wide_points_go_by_products(monkeypatch):
+    monkeypatch.setattr(neighbors, "_tree_search", None)
+    points, queries = np.random.default_rng(0).random((2, 200, 40))
+    distances = np.linalg.norm(queries[:, None] - points[None], axis=2)
+    for n_nearest in (1, 5, 200):
+        found = nearest(points, queries, n_nearest)
+        np.testing.assert_array_equal(found, np.argsort(distances, axis=1)[:, :n_nearest])
 
 
 def test_nearest_of_other_points():

@@ -1,4 +1,4 @@
-"""More features than points."""
+"""Points that span less than there are features."""
 
 import numpy as np
 import pytest
@@ -38,3 +38,53 @@ def test_copies_stay_copies():
     points[20:] = points[5:15]
     reduced = span_coordinates(points)
     np.testing.assert_array_equal(reduced[20:], reduced[5:15])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("offset", [0.0, 100.0])
+@pytest.mark.parametrize("scale", [1e-30, 1.0, 1e30])
+def test_few_directions_are_found(dtype, offset, scale):
+    rng = np.random.default_rng(0)
+    basis, _ = np.linalg.qr(rng.normal(size=(40, 3)))
+    points = (scale * (rng.random((300, 3)) @ basis.T + offset)).astype(dtype)
+    reduced = span_coordinates(points)
+    assert reduced.shape == (300, 3)
+    assert reduced.dtype == dtype
+    wide = points.astype(np.float64)
+    off = np.abs(cdist(reduced, reduced) - cdist(wide, wide)).max()
+    assert off < 50 * np.finfo(dtype).eps * (1 + offset) * scale
+
+
+def test_what_one_point_has_is_not_left_out():
+    rng = np.random.default_rng(0)
+    points = rng.random((300, 3)) @ rng.random((3, 40))
+    points[101, 7] += 1e-9  # not among those that are looked at first
+    assert span_coordinates(points) is points
+
+
+def test_noise_is_kept():
+    rng = np.random.default_rng(0)
+    points = rng.random((300, 3)) @ rng.random((3, 40)) + 1e-8 * rng.normal(size=(300, 40))
+    assert span_coordinates(points) is points
+
+
+def test_no_fewer_coordinates_than_the_sheet_has_dimensions():
+    line = np.linspace(0, 1, 200)[:, None] * np.ones(30)
+    assert span_coordinates(line).shape == (200, 1)
+    assert span_coordinates(line, 3).shape == (200, 3)
+
+
+def test_new_points_beside_the_span():
+    """They are placed by the nearest point of it, as others are."""
+    rng = np.random.default_rng(0)
+    sheet, basis = rng.random((600, 2)), np.linalg.qr(rng.normal(size=(20, 3)))[0]
+    tube = np.column_stack((np.cos(2 * sheet[:, 0]), np.sin(2 * sheet[:, 0]), 2 * sheet[:, 1]))
+    wide = tube @ basis.T
+    aside = wide[:50] + 0.01 * np.linalg.svd(basis.T)[2][-1]
+    narrow, broad = PTU().fit(tube), PTU().fit(wide)
+    assert broad.frames_.vectors.shape == narrow.frames_.vectors.shape
+    assert np.abs(broad.embedding_ - narrow.embedding_).max() < 1e-9
+    assert np.abs(broad.transform(aside) - broad.transform(wide[:50])).max() < 1e-3
+    back = broad.inverse_transform(broad.embedding_[:50])
+    assert back.shape == (50, 20)
+    assert np.abs(back - wide[:50]).max() < 0.02

@@ -117,7 +117,7 @@ def test_without_a_folder_a_sentence_is_said_once(kept, fresh, monkeypatch):
 @pytest.mark.parametrize("is_watched", [True, False])
 def test_a_long_wait_is_told_once(kept, fresh, monkeypatch, capsys, is_watched):
     monkeypatch.setattr(compiling, "_patience", compiling._Patience())
-    monkeypatch.setattr(compiling, "_is_watched", lambda: is_watched)
+    monkeypatch.setattr(compiling, "is_watched", lambda: is_watched)
     monkeypatch.setattr(compiling, "_LONG", 0.0)
     hits(fresh())
     told = capsys.readouterr().err
@@ -130,7 +130,7 @@ def test_a_long_wait_is_told_once(kept, fresh, monkeypatch, capsys, is_watched):
 def test_what_is_kept_is_not_waited_for(kept, fresh, monkeypatch, capsys):
     hits(fresh())
     monkeypatch.setattr(compiling, "_patience", compiling._Patience())
-    monkeypatch.setattr(compiling, "_is_watched", lambda: True)
+    monkeypatch.setattr(compiling, "is_watched", lambda: True)
     monkeypatch.setattr(compiling, "_LONG", 0.0)
     assert hits(fresh()) == len(ARRAYS)
     assert capsys.readouterr().err == ""

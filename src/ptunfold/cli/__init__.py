@@ -1,6 +1,6 @@
 """The command line."""
 
-from ptunfold.cli import embedding, examples, using
+from ptunfold.cli import doctor, embedding, examples, using
 from ptunfold.cli.app import app
 
-__all__ = ["app", "embedding", "examples", "using"]
+__all__ = ["app", "doctor", "embedding", "examples", "using"]

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from ptunfold import __version__
 from ptunfold.leaving import leave_in_order
 
 _CODES = (
@@ -21,16 +22,25 @@ app = typer.Typer(
     help="Parallel Transport Unfolding: manifold learning that stays true on data with holes.",
     epilog=_CODES,
     no_args_is_help=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
 )
 _state = {"debug": False}
+
+
+def _say_version(is_asked: bool) -> None:
+    if is_asked:
+        typer.echo(f"ptunfold {__version__}")
+        raise typer.Exit
 
 
 @app.callback()
 def main(
     debug: Annotated[
         bool, typer.Option("--debug", help="Show where in the code an error arose.")
+    ] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", help="Tell the version.", callback=_say_version, is_eager=True),
     ] = False,
 ) -> None:
     """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""

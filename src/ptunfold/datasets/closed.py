@@ -9,7 +9,14 @@ from ptunfold.types import FloatArray, IntArray
 
 
 def sphere(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Dataset:
-    """Sample the unit sphere, uniformly by area."""
+    """Sample the unit sphere, uniformly by area.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import sphere
+    >>> sphere(100).points.shape
+    (100, 3)
+    """
     rng = np.random.default_rng(seed)
     polar = np.arccos(rng.uniform(-1, 1, n_points))
     directions = on_sphere(polar, rng.uniform(0, 2 * np.pi, n_points))
@@ -17,7 +24,14 @@ def sphere(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Datas
 
 
 def flat_torus(n_points: int = 1000, *, n_features: int = 4, seed: int = 0) -> Dataset:
-    """Sample the product of two unit circles in R⁴: flat everywhere, closed both ways."""
+    """Sample the product of two unit circles in R⁴: flat everywhere, closed both ways.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import flat_torus
+    >>> flat_torus(100).points.shape
+    (100, 4)
+    """
     rng = np.random.default_rng(seed)
     angles = rng.uniform(0, 2 * np.pi, (n_points, 2))
     points = np.column_stack((np.cos(angles), np.sin(angles)))
@@ -32,7 +46,14 @@ def flat_torus(n_points: int = 1000, *, n_features: int = 4, seed: int = 0) -> D
 def moebius_band(
     n_points: int = 1500, *, width: float = 0.6, n_features: int = 3, seed: int = 0
 ) -> Dataset:
-    """Sample a Möbius band of radius 1: a surface with one side."""
+    """Sample a Möbius band of radius 1: a surface with one side.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import moebius_band
+    >>> moebius_band(100).points.shape
+    (100, 3)
+    """
     rng = np.random.default_rng(seed)
     around = rng.uniform(0, 2 * np.pi, n_points)
     across = rng.uniform(-width / 2, width / 2, n_points)
@@ -45,7 +66,14 @@ def moebius_band(
 def klein_bottle(
     n_points: int = 2000, *, thickness: float = 0.5, n_features: int = 4, seed: int = 0
 ) -> Dataset:
-    """Sample a Klein bottle in R⁴, where it does not meet itself: closed, with one side."""
+    """Sample a Klein bottle in R⁴, where it does not meet itself: closed, with one side.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import klein_bottle
+    >>> klein_bottle(100).points.shape
+    (100, 4)
+    """
     rng = np.random.default_rng(seed)
     around, along = rng.uniform(0, 2 * np.pi, (2, n_points))
     radius, offset = 1 + thickness * np.cos(along), thickness * np.sin(along)

@@ -37,6 +37,13 @@ def letter_a(
     data : Dataset
         One row of ``size * size`` pixels from 0 to 1 an image; ``parameters`` has the angle in
         radians and the size; ``kept`` tells which of the ``n_images`` these are.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import letter_a
+    >>> letters = letter_a(50, size=16)
+    >>> letters.points.shape, letters.shape
+    ((50, 256), (16, 16))
     """
     rng = np.random.default_rng(seed)
     angle = rng.uniform(-np.pi / 3, np.pi / 3, n_images)
@@ -102,6 +109,13 @@ def light_stage(
     data : Dataset
         One row of ``height * width * 3`` float32 numbers an image; ``parameters`` has x and y of
         the unit vectors towards the light.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import light_stage
+    >>> things = light_stage(20, height=32, width=24)
+    >>> things.points.shape, things.shape
+    ((20, 2304), (32, 24, 3))
     """
     rng = np.random.default_rng(seed)
     place = np.arange(n_images) + 0.5
@@ -152,6 +166,19 @@ def digit_zero(n_images: int = 3000, *, path: str | Path | None = None, seed: in
         8 × 8 pixels that come with scikit-learn stand in.
     seed : int
         Seed of the choice.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> from pathlib import Path
+    >>> import numpy as np
+    >>> from ptunfold.datasets import digit_zero
+    >>> images, digits = np.zeros((5, 28, 28)), np.array([0, 1, 0, 7, 0])
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "mnist.npz", x_train=images, y_train=digits)
+    ...     zeros = digit_zero(path=Path(folder) / "mnist.npz")
+    >>> zeros.points.shape, zeros.shape
+    ((3, 784), (28, 28))
     """
     images, digits = _mnist(path)
     zeros = np.flatnonzero(digits.astype(int) == 0)
@@ -189,6 +216,12 @@ def faces(path: str | Path | None = None) -> Dataset:
     path : str or path, optional
         The file ``face_data.mat`` of Isomap's authors: 698 images of 64 × 64 pixels of a head seen
         from different directions. By default the digits that come with scikit-learn stand in.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import faces
+    >>> faces().shape  # of the digits that stand in
+    (8, 8)
     """
     if path is None:
         digits = load_digits()

@@ -35,6 +35,12 @@ def two_hills(
         The dimension of the space that the landscape is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import two_hills
+    >>> two_hills(100).points.shape
+    (100, 3)
     """
     rng = np.random.default_rng(seed)
     plane = rng.uniform(-2, 2, (n_points, 2))
@@ -65,6 +71,12 @@ def curved_torus(
         The dimension of the space that the ring is placed in, at random from 5 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import curved_torus
+    >>> curved_torus(100).points.shape
+    (100, 4)
     """
     rng = np.random.default_rng(seed)
     solid = solid_ring(n_points, inner, rng)

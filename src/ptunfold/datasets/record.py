@@ -37,6 +37,13 @@ class Dataset:
         Which images these are, where some were removed.
     shape : tuple of int or None
         The shape of an image, whose pixels make a row of ``points``.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import swiss_roll
+    >>> roll = swiss_roll(200)
+    >>> roll.points.shape, roll.coordinates.shape, roll.color.shape
+    ((200, 3), (200, 2), (200,))
     """
 
     points: FloatArray
@@ -50,7 +57,14 @@ class Dataset:
     shape: tuple[int, ...] | None = None
 
     def distances(self, sources: Any = None) -> FloatArray:
-        """Return true geodesic distances from ``sources`` (all by default) to all points."""
+        """Return true geodesic distances from ``sources`` (all by default) to all points.
+
+        Examples
+        --------
+        >>> from ptunfold.datasets import swiss_roll
+        >>> swiss_roll(200).distances([0, 1]).shape
+        (2, 200)
+        """
         if self.true_rows is None:
             raise ValueError("the true distances of these points are not known")
         if sources is None:

@@ -13,7 +13,14 @@ _FAR_OUT = 0.08  # of the longest side, for outliers
 
 
 def flat_square(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Dataset:
-    """Sample the unit square, placed at random in R^n_features."""
+    """Sample the unit square, placed at random in R^n_features.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import flat_square
+    >>> flat_square(100).points.shape
+    (100, 3)
+    """
     rng = np.random.default_rng(seed)
     plane = rng.random((n_points, 2))
     return flat_dataset(lift(plane, n_features, rng), plane, plane[:, 0])
@@ -22,7 +29,14 @@ def flat_square(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> 
 def annulus(
     n_points: int = 1000, *, inner: float = 0.5, n_features: int = 3, seed: int = 0
 ) -> Dataset:
-    """Sample a disc of radius 1 without its middle, placed at random in R^n_features."""
+    """Sample a disc of radius 1 without its middle, placed at random in R^n_features.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import annulus
+    >>> annulus(100).points.shape
+    (100, 3)
+    """
     rng = np.random.default_rng(seed)
     radius = np.sqrt(rng.uniform(inner**2, 1, n_points))
     angle = rng.uniform(0, 2 * np.pi, n_points)
@@ -31,7 +45,14 @@ def annulus(
 
 
 def l_shape(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Dataset:
-    """Sample three quarters of the unit square, placed at random in R^n_features."""
+    """Sample three quarters of the unit square, placed at random in R^n_features.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import l_shape
+    >>> l_shape(100).points.shape
+    (100, 3)
+    """
     rng = np.random.default_rng(seed)
     plane = rng.random((n_points, 2))
     missing = (plane > 0.5).all(axis=1)
@@ -47,6 +68,12 @@ def filled_torus(
     """Sample a solid ring of radius 1 and thickness ``inner``, a flat part of R³, in R^n_features.
 
     The paper puts it into R⁴ with a constant coordinate; a rotation on top changes nothing.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import filled_torus
+    >>> filled_torus(100).points.shape
+    (100, 4)
     """
     rng = np.random.default_rng(seed)
     solid = solid_ring(n_points, inner, rng)
@@ -78,6 +105,12 @@ def s_with_hole(
         The dimension of the space that the sheet is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import s_with_hole
+    >>> s_with_hole(100).points.shape
+    (100, 3)
     """
     rng = np.random.default_rng(seed)
     plane = _rectangle_with_hole(n_points, hole, rng)
@@ -99,6 +132,12 @@ def s_uneven(
         The dimension of the space that the sheet is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import s_uneven
+    >>> s_uneven(100).points.shape
+    (100, 3)
     """
     if not ratio > 1:
         raise ValueError(f"ratio={ratio} is not above 1; for even sampling use s_with_hole")
@@ -144,6 +183,13 @@ def swiss_roll(
         The dimension of the space that the roll is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import swiss_roll
+    >>> roll = swiss_roll(100, hole=0.3, noise=0.01)
+    >>> roll.points.shape, roll.coordinates.shape
+    ((100, 3), (100, 2))
     """
     rng = np.random.default_rng(seed)
     plane = _rectangle_with_hole(n_points, hole, rng)

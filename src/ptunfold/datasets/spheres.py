@@ -27,6 +27,13 @@ def petals(
         The dimension of the space that the sphere is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import petals
+    >>> flower = petals(100, noise=0.01, n_features=50)
+    >>> flower.points.shape, flower.distances([0]).shape
+    ((100, 50), (1, 100))
     """
     rng = np.random.default_rng(seed)
     longest = 0.45 * np.pi
@@ -66,6 +73,12 @@ def spherical_cap(
         The dimension of the space that the sphere is placed in, at random from 4 on.
     seed : int
         Seed of the random numbers.
+
+    Examples
+    --------
+    >>> from ptunfold.datasets import spherical_cap
+    >>> spherical_cap(100).points.shape
+    (100, 3)
     """
     rng = np.random.default_rng(seed)
     lowest = np.cos(np.radians(angle))

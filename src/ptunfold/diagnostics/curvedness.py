@@ -55,6 +55,14 @@ class Curvature:
     bound : float
         No map of the sheet into the plane, one to one, has scales that differ by less than this
         factor; 1 where that says nothing, NaN if the sheet is no surface.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import spherical_cap
+    >>> found = PTU().fit(spherical_cap(500, angle=60).points).curvature()
+    >>> print(f"{found.values.mean():.2f}")
+    1.00
     """
 
     values: FloatArray

@@ -37,6 +37,14 @@ class Stretch:
         The share of the points with a distortion of more than 1.1.
     worst : (n_told,) int
         All points that have a distortion, the worst first.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(1000).points)
+    >>> print(model.stretch())
+    lengths are off by 0.8% at the median point, by more than 10% at 0% of the points
     """
 
     factors: FloatArray

@@ -66,6 +66,14 @@ class Void:
         The same in the embedding, if there is one.
     center_embedding : (n_components,) float64 or None
         The middle in the embedding, if there is one.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> (void,) = PTU().fit(s_with_hole(1000).points).voids()
+    >>> void.center.shape, void.samples.shape[1]
+    ((3,), 3)
     """
 
     center: FloatArray

@@ -40,12 +40,34 @@ class Page:
     ----------
     html : str
         The page.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> page = model.explore(title="a sheet")
+    >>> "a sheet" in page.html
+    True
     """
 
     html: str
 
     def save(self, path: str | Path) -> None:
-        """Write the page to a file; one that is there is replaced when the new one is whole."""
+        """Write the page to a file; one that is there is replaced when the new one is whole.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.explore().save(Path(folder) / "sheet.html")
+        ...     print((Path(folder) / "sheet.html").read_text(encoding="utf-8")[:15])
+        <!doctype html>
+        """
         with whole_file(path) as name:
             Path(name).write_text(self.html, encoding="utf-8")
 

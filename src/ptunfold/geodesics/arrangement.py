@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy import sparse
@@ -58,7 +58,11 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
     place = np.full(graph.n_points, -1)
     place[nodes] = np.arange(len(nodes))
     kept = (place[graph.tails] >= 0) & (place[graph.indices] >= 0)
-    return connection_from_edges(
+    points, explained, curvature = (
+        None if values is None else values[nodes]
+        for values in (connection.points, connection.explained, connection.curvature)
+    )
+    part = connection_from_edges(
         len(nodes),
         place[graph.tails[kept]],
         place[graph.indices[kept]],
@@ -66,9 +70,10 @@ def restrict(connection: Connection, nodes: IntArray) -> Connection:
         connection.rotations[kept],
         connection.steps[kept],
         None if connection.coherence is None else connection.coherence[kept],
-        None if connection.points is None else connection.points[nodes],
-        None if connection.curvature is None else connection.curvature[nodes],
+        points,
+        curvature,
     )
+    return replace(part, explained=explained)
 
 
 def _neighborly_order(graph: Graph) -> IntArray:

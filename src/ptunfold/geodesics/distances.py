@@ -259,6 +259,14 @@ def graph_distances(
     -------
     lengths : (n_sources, n_points) float64
         Infinite where no path leads.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph, graph_distances
+    >>> from ptunfold.datasets import flat_square
+    >>> graph = build_graph(flat_square(100).points, n_neighbors=5)
+    >>> graph_distances(graph).shape
+    (100, 100)
     """
     graph = check_graph(graph)
     n_points = graph.n_points

@@ -29,6 +29,7 @@ from ptunfold.kernels.zipping import (
     triangles_of_open_edges,
     zip_up,
 )
+from ptunfold.threads import cut
 from ptunfold.types import (
     BoolArray,
     Connection,
@@ -65,6 +66,10 @@ _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
 _MOST_POINTS, _N_CELLS = 50_000, 10_000
 _COHERENT = 0.75
+# Of edges, what lines explain: 0.94 and more on curves, 0.45 and less on sheets and lumps.
+_ALONG_A_CURVE = 0.7
+# Of the square of an edge: where ends are off by less, no loop is shifted, which is by three edges.
+_LIES_FLAT, _EDGES_TOGETHER = 0.25, 1 << 16
 
 
 def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology:
@@ -108,8 +113,8 @@ def _find(
     closing = [group for group in groups if _closes(group, dim, has_rim)]
     least = (_LEAST_SEAM_OF_CELLS if of_cells else _LEAST_SEAM) * graph.n_points ** (1 - 1 / dim)
     seams = [group for group in found if group in closing and len(group.edges) >= least]
-    cut = [group.edges for group in closing]
-    edges = np.concatenate(cut) if seams else np.empty(0, dtype=np.int64)
+    across = [group.edges for group in closing]
+    edges = np.concatenate(across) if seams else np.empty(0, dtype=np.int64)
     return Topology(
         tuple(_seam(group, graph, unrolled.tree) for group in seams),
         dim=dim,
@@ -132,9 +137,11 @@ def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
 
 
 def _is_sure(connection: Connection) -> bool:
-    """Tell whether motions can be believed: of a curve always, which turns nowhere."""
-    kept = connection.coherence
-    return kept is None or connection.intrinsic_dim == 1 or bool(kept.mean() >= _COHERENT)
+    """Tell whether motions can be believed: of a curve always, if it is one; it turns nowhere."""
+    kept, explained = connection.coherence, connection.explained
+    if connection.intrinsic_dim == 1:
+        return explained is None or bool(explained.mean() >= _ALONG_A_CURVE)
+    return kept is None or bool(kept.mean() >= _COHERENT)
 
 
 def cut_open(
@@ -149,7 +156,10 @@ def cut_open(
     if seams == "leave" or not _is_sure(geometry.connection):
         return geometry
     least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
-    for nodes, topology in topologies(geometry, least, n_jobs):
+    for nodes, part in _parts(geometry, least):
+        if _lies_flat(part):
+            continue
+        topology = find_topology(part, n_jobs)
         has_room = n_components >= topology.dim + len(topology.seams)
         if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
@@ -169,7 +179,8 @@ def cut_open(
 
 def topology_of(geometry: Geometry) -> Topology:
     """Find the topology of the largest part, in the caller's numbers."""
-    nodes, found = next(topologies(geometry, 1, n_jobs=1))
+    nodes, part = next(_parts(geometry, 1))
+    found = find_topology(part, n_jobs=1)
     nodes = geometry.to_input(nodes)
     where = np.full((len(geometry.labels), found.dim), np.nan)
     where[nodes] = found.where
@@ -179,10 +190,8 @@ def topology_of(geometry: Geometry) -> Topology:
     return replace(found, seams=seams, edges=nodes[found.edges], where=where)
 
 
-def topologies(
-    geometry: Geometry, least: int, n_jobs: int | None
-) -> Iterator[tuple[IntArray, Topology]]:
-    """Find the topology of each part of enough points that is joined without bridges."""
+def _parts(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Connection]]:
+    """Take out each part of enough points that is joined without bridges."""
     # A curve of several pieces is one all the same.
     is_curve = geometry.connection.intrinsic_dim == 1
     graph = geometry.graph if is_curve else without_bridges(geometry.graph)
@@ -191,7 +200,23 @@ def topologies(
         if count < least:
             continue
         nodes = np.flatnonzero(labels == label)
-        yield nodes, find_topology(restrict(geometry.connection, nodes), n_jobs)
+        yield nodes, restrict(geometry.connection, nodes)
+
+
+def _lies_flat(connection: Connection) -> bool:
+    """Tell whether a connected sheet can be unrolled so that each edge ends where it leads.
+
+    Then no loop is shifted, and there is a rim: it may have holes, but nothing closes.
+    """
+    graph, unrolled = connection.graph, unroll(connection)
+    most = _LIES_FLAT * float(np.median(graph.lengths)) ** 2
+    for some in cut(graph.n_edges, _EDGES_TOGETHER):
+        tails, heads = graph.tails[some], graph.indices[some]
+        ends = np.einsum("eij,ej->ei", unrolled.turns[tails], connection.steps[some])
+        ends += unrolled.outward[tails] - unrolled.outward[heads]
+        if np.square(ends).sum(axis=1).max(initial=0.0) > most:
+            return False
+    return True
 
 
 def unroll(connection: Connection, root: int | None = None) -> Unfolding:

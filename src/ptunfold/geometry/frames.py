@@ -271,7 +271,9 @@ def edges_in_frames(
     n_edges, dim = len(tails), frames.intrinsic_dim
     overlaps, lengths = np.empty((n_edges, dim, dim)), np.empty(n_edges)
     from_tail, from_head = np.empty((2, n_edges, dim))
-    write_in_frames(points, frames.vectors, tails, heads, overlaps, from_tail, from_head, lengths)
+    # One kind of numbers, which is compiled once.
+    ends = (np.ascontiguousarray(nodes, dtype=np.int32) for nodes in (tails, heads))
+    write_in_frames(points, frames.vectors, *ends, overlaps, from_tail, from_head, lengths)
     return overlaps, from_tail, from_head, lengths
 
 

@@ -146,6 +146,15 @@ def graph_from_matrix(matrix: Any, n_points: int) -> Graph:
     -------
     graph : Graph
         Symmetric; it may have several components.
+
+    Examples
+    --------
+    >>> from sklearn.neighbors import kneighbors_graph
+    >>> from ptunfold import graph_from_matrix
+    >>> from ptunfold.datasets import flat_square
+    >>> matrix = kneighbors_graph(flat_square(100).points, 5, mode="distance")
+    >>> graph_from_matrix(matrix, 100).n_points
+    100
     """
     if isinstance(matrix, Graph):
         return check_graph(matrix, n_points)

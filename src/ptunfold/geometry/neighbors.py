@@ -5,6 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 from joblib import cpu_count
@@ -15,7 +16,14 @@ from sklearn.neighbors import NearestNeighbors
 from ptunfold.caller import warn
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
-from ptunfold.threads import Run, cut, effective_n_jobs, openmp_threads, run_blocks
+from ptunfold.threads import (
+    Run,
+    cut,
+    effective_n_jobs,
+    openmp_threads,
+    run_blocks,
+    single_threaded_blas,
+)
 from ptunfold.types import FloatArray, IntArray, Points, Space
 from ptunfold.validation import SEARCHES, check_choice
 
@@ -24,9 +32,9 @@ Search = Callable[[FloatArray, int], IntArray]
 
 # Up to this many features a tree is quicker than brute force on whatever data.
 _MOST_TREE_FEATURES = 15
-# Up to this many differences even a tree that visits all its leaves is quicker than the start of
-# brute force on threads.
-_MOST_TREE_VALUES = 250_000_000
+# Up to this many products of coordinates plain matrix products are quicker than the start of
+# scikit-learn's brute force on threads.
+_MOST_PLAIN_PRODUCTS = 1_000_000_000
 _MOST_TIES = 8
 _PROBES = 256
 # Products of coordinates of all pairs: about ten minutes on two cores. A tree needs few of them,
@@ -203,11 +211,10 @@ def exact_search(
     new points: a tree finds a point that it knows at once.
     """
     n_features = points.shape[1]
-    if (
-        n_features <= _MOST_TREE_FEATURES
-        or len(points) * n_queries * n_features <= _MOST_TREE_VALUES
-    ):
+    if n_features <= _MOST_TREE_FEATURES:
         return _tree_search(points, n_jobs)
+    if len(points) * n_queries * n_features <= _MOST_PLAIN_PRODUCTS:
+        return _brute_force_search(points, n_jobs, is_plain=True)
     rng = np.random.default_rng(0)
     sample = points[rng.integers(len(points), size=_PROBES)]
     if are_new:
@@ -252,22 +259,23 @@ def query_tree(
     return distances, found
 
 
-def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
+def _brute_force_search(points: FloatArray, n_jobs: int, *, is_plain: bool = False) -> Search:
     # Brute force expands |x - y|², which far from the origin cancels all digits. The median stays
     # with the data where the mean follows an outlier.
     sample = points[np.random.default_rng(0).integers(len(points), size=501)]
     center = np.median(sample.astype(np.float64), axis=0)
     centred = points - center
-    engine = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(centred)
+    if is_plain:
+        find = _by_products(centred, n_jobs)
+    else:
+        engine = NearestNeighbors(algorithm="brute", n_jobs=n_jobs).fit(centred)
+        find = partial(_by_brute_force, engine, n_jobs)
 
     def search(queries: FloatArray, n_nearest: int) -> IntArray:
         from_center = queries - center
         # Some more than needed, measured again: the expansion rounds.
         n_found = min(n_nearest + _MOST_TIES, len(centred))
-        found = np.empty((len(queries), n_found), dtype=np.int64)
-        for block in _brute_force_blocks(len(queries), centred.size):
-            with openmp_threads(n_jobs):
-                found[block] = engine.kneighbors(from_center[block], n_found, return_distance=False)
+        found = find(from_center, n_found)
         rounding = 1e3 * np.finfo(np.float64).eps * np.square(from_center).sum(axis=1)
         for block in cut(len(found), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
             offsets = centred[found[block]] - from_center[block, None]
@@ -279,6 +287,37 @@ def _brute_force_search(points: FloatArray, n_jobs: int) -> Search:
                 squares = np.square(centred - from_center[query]).sum(axis=1)
                 found[query] = np.argsort(squares, kind="stable")[:n_found]
         return found[:, :n_nearest]
+
+    return search
+
+
+def _by_brute_force(
+    engine: NearestNeighbors, n_jobs: int, queries: FloatArray, n_found: int
+) -> IntArray:
+    found = np.empty((len(queries), n_found), dtype=np.int64)
+    for block in _brute_force_blocks(len(queries), engine.n_samples_fit_ * queries.shape[1]):
+        with openmp_threads(n_jobs):
+            found[block] = engine.kneighbors(queries[block], n_found, return_distance=False)
+    return found
+
+
+def _by_products(points: FloatArray, n_jobs: int) -> Search:
+    """Search by matrix products, for points so few that threads of libraries take longer."""
+    squares = np.einsum("ij,ij->i", points, points)
+
+    def search(queries: FloatArray, n_found: int) -> IntArray:
+        found = np.empty((len(queries), n_found), dtype=np.int64)
+
+        def handle(block: slice) -> None:
+            apart = squares - 2 * (queries[block] @ points.T)  # but for the length of the query
+            if n_found < len(points):
+                found[block] = np.argpartition(apart, n_found - 1, axis=1)[:, :n_found]
+            else:
+                found[block] = np.arange(n_found)
+
+        with single_threaded_blas():
+            run_blocks(handle, cut(len(queries), _FEWEST_QUERIES), Run(n_jobs))
+        return found
 
     return search
 

@@ -1,4 +1,4 @@
-"""Fewer points than features: the same points in coordinates of their own span."""
+"""Points that span less than there are features: the same points in coordinates of their span."""
 
 from __future__ import annotations
 
@@ -10,28 +10,63 @@ from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
 
 _POINTS_TOGETHER = 256
+_MANY_FEATURES = 8  # fewer cost nothing
+_SOME_POINTS = 64  # which tell a span of less than half as many dimensions
+_ROUNDINGS = 4.0  # by which points may be off the span
 
 
-def span_coordinates(points: FloatArray) -> FloatArray:
+def span_coordinates(points: FloatArray, least: int = 1) -> FloatArray:
     """Write points in an orthonormal basis of their affine span, where that is smaller.
 
-    n points of R^D lie in n - 1 dimensions. Their frames in R^D would fill ``n * D * d`` numbers
-    without telling more, so for D > n an exact isometry comes first: with the centred points as
-    the columns of QR, the columns of R are the same points in the basis Q. Returns ``points``
-    itself if there are no more features than points.
+    Their frames in R^D would fill ``n * D * d`` numbers without telling more, so an exact isometry
+    comes first. Few directions that hold all points but for the rounding of their coordinates are
+    found from some of the points. And n points of R^D lie in n - 1 dimensions: with the centred
+    points as the columns of QR, the columns of R are the same points in the basis Q. Returns
+    ``least`` coordinates or more, and ``points`` itself if their span is no smaller.
     """
     n_points, n_features = points.shape
-    if n_features <= n_points:
+    coordinates = _along_few_directions(points, least)
+    if coordinates is None and n_features <= n_points:
         return points
+    if coordinates is None:
+        coordinates = _by_triangle(points)
+    # Rounding must not drive copies of a point apart.
+    return np.ascontiguousarray(coordinates[distinct_places(points)].astype(points.dtype))
+
+
+def _along_few_directions(points: FloatArray, least: int) -> FloatArray | None:
+    n_points, n_features = points.shape
+    if n_features < _MANY_FEATURES:
+        return None
+    center = points.mean(axis=0, dtype=np.float64)
+    some = np.linspace(0, n_points - 1, min(n_points, _SOME_POINTS)).astype(np.int64)
+    largest = max(abs(float(points.max())), abs(float(points.min())))
+    rounding = _ROUNDINGS * float(np.finfo(points.dtype).eps) * largest
+    with single_threaded_blas():
+        _, lengths, directions = linalg.svd(points[some] - center, full_matrices=False)
+        n_found = int((lengths > rounding * np.sqrt(len(some) * n_features)).sum())
+        n_found = max(n_found, least)
+        if n_found > len(directions) // 2:
+            return None
+        basis = directions[:n_found]
+        coordinates = np.empty((n_points, n_found))
+        for block in cut(n_points, _POINTS_TOGETHER):
+            offsets = points[block] - center
+            coordinates[block] = offsets @ basis.T
+            if np.abs(offsets - coordinates[block] @ basis).max() > rounding * np.sqrt(n_features):
+                return None
+    return coordinates
+
+
+def _by_triangle(points: FloatArray) -> FloatArray:
+    n_points, n_features = points.shape
     # QR and not the Gram matrix, whose square root has only half the digits.
     columns = np.array(points.T, dtype=np.float64, order="F")
     columns -= columns.mean(axis=1, keepdims=True)
     # LAPACK itself, because scipy.linalg.qr would copy the whole matrix for its upper part.
     n_work, _ = linalg.lapack.dgeqrf_lwork(n_features, n_points)
     factored, _, _, _ = linalg.lapack.dgeqrf(columns, lwork=int(n_work), overwrite_a=True)
-    coordinates = np.triu(factored[:n_points]).T.astype(points.dtype)
-    # Rounding must not drive copies of a point apart.
-    return np.ascontiguousarray(coordinates[distinct_places(points)])
+    return np.triu(factored[:n_points]).T
 
 
 class Span:

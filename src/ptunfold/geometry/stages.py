@@ -72,7 +72,7 @@ def prepare(
         return points, None
     if options.denoise is None:
         points = leading_coordinates(points, options.intrinsic_dim)
-    points = span_coordinates(points)
+    points = span_coordinates(points, options.intrinsic_dim)
     if not is_ordered or len(points) <= MOST_UNORDERED:
         return points, None
     order = spatial_order(points)

@@ -68,6 +68,17 @@ def _heedful(compile_):
     return heedful
 
 
+def is_kept(dispatcher, arguments):
+    """Tell whether the code for these types is there, here or from another process."""
+    if arguments in dispatcher.overloads:
+        return True
+    try:
+        index = dispatcher._cache._cache_file._load_index()
+        return any(key[0] == arguments for key in index)
+    except Exception:  # no cache, a damaged one, or another Numba
+        return False
+
+
 @cache
 def _say_that_nothing_is_kept():
     warn(
@@ -118,7 +129,7 @@ class _Patience:
         """Note that a kernel is going to be compiled."""
         self.begun.append(perf_counter())
         waited = self.seconds + perf_counter() - self.begun[0]
-        if waited > _LONG and not self.is_told and _is_watched():
+        if waited > _LONG and not self.is_told and is_watched():
             self.is_told = True
             print(
                 "ptunfold is being compiled for this machine, which is done once and takes about "
@@ -137,7 +148,7 @@ _LONG = 2.0  # seconds
 _patience = _Patience()
 
 
-def _is_watched():
+def is_watched():
     """Tell whether somebody sees what is written to stderr: at a terminal, or in a notebook."""
     return "ipykernel" in sys.modules or (sys.stderr is not None and sys.stderr.isatty())
 

@@ -79,6 +79,15 @@ class Report:
         The error bar of a distance as its share, at the median pair of points and at 95 % of them.
     has_features : bool
         Whether the data have coordinates, and not distances alone.
+
+    Examples
+    --------
+    >>> from ptunfold import PTU
+    >>> from ptunfold.datasets import s_with_hole
+    >>> model = PTU().fit(s_with_hole(300).points)
+    >>> report = model.diagnose()
+    >>> print(report.lines["transport"])
+    the tangent planes explain 97% of the edges; distances are unfolded (coherence 0.98)
     """
 
     embedding: FloatArray
@@ -163,6 +172,14 @@ class Report:
         -------
         report : dict
             None for what is unknown, "infinite" for what has no bound.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> sorted(model.diagnose().as_dict())[:3]
+        ['advice', 'bars', 'components']
         """
         n_points, n_components = self.embedding.shape
         values, std = self._curvatures
@@ -225,6 +242,18 @@ class Report:
             The file; one that is there is replaced when the new one is whole.
         title : str
             What the page is called.
+
+        Examples
+        --------
+        >>> import tempfile
+        >>> from pathlib import Path
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> with tempfile.TemporaryDirectory() as folder:
+        ...     model.diagnose().save(Path(folder) / "report.html")
+        ...     print((Path(folder) / "report.html").exists())
+        True
         """
         page = whole_page(self, str(title))
         with whole_file(path) as name:

@@ -1,0 +1,173 @@
+"""What a first fit compiles, compiled before it by several processes at once.
+
+One process after another takes the next kernel that none has taken, and leaves its code in Numba's
+cache, where the fit finds it. Numba itself compiles one kernel at a time.
+
+    python -m ptunfold.kernels.ahead FOLDER DTYPE DIM
+
+is such a process; a file in the folder tells which kernels are taken.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numba import boolean, config, float64, from_dtype, int32, int64, types, uint16
+from numba.core.dispatcher import Dispatcher
+from tqdm import tqdm
+
+from ptunfold.kernels import (
+    batches,
+    bending,
+    detours,
+    development,
+    lengths,
+    medians,
+    nearby,
+    principal,
+    queues,
+    tiles,
+    trees,
+    triangles,
+    zipping,
+)
+from ptunfold.kernels.compiling import is_kept, is_watched
+from ptunfold.kernels.inputs import BatchArrays, ConnectionArrays, GraphArrays, Owners
+
+_FEW = 8  # kernels: a process that compiles them takes longer to start
+_MOST = 7  # processes: none takes less than the longest kernel
+_LONG = 2.0  # seconds, after which there is a word about what one waits for
+
+
+@cache
+def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
+    """Compile what most fits need and no process has compiled yet; once a process.
+
+    Parameters
+    ----------
+    dtype : {"float32", "float64"}
+        Of the points.
+    dim : int
+        Intrinsic dimension.
+    n_jobs : int
+        The number of processes, this one included.
+    """
+    n_others = min(n_jobs - 1, _MOST)
+    # Programs that Python is built into are not to be started once more.
+    is_python = Path(sys.executable or "").stem.lower().startswith("py")
+    if n_others < 1 or not is_python or config.DISABLE_JIT:
+        return
+    needed = kernels_of_a_fit(dtype, dim)
+    n_missing = sum(not is_kept(kernel, arguments) for kernel, arguments in needed)
+    if n_missing < _FEW:
+        return
+    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        command = [sys.executable, "-m", __name__, folder, dtype, str(dim)]
+        paths = os.pathsep.join(filter(None, sys.path))
+        others = [
+            subprocess.Popen(
+                command,
+                env=os.environ | {"PYTHONPATH": paths},
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.DEVNULL,
+            )
+            for _ in range(n_others)
+        ]
+        bar = tqdm(
+            total=len(needed),
+            desc="ptunfold is compiled for this machine, once",
+            unit="kernel",
+            delay=_LONG,
+            disable=not is_watched(),
+        )
+        try:
+            with bar:
+                for _ in compile_share(folder, needed):
+                    bar.update(len(list(Path(folder).iterdir())) - bar.n)
+                for other in others:
+                    other.wait()
+        finally:  # of Ctrl-C too
+            for other in others:
+                other.kill()
+                other.wait()
+
+
+def compile_share(folder: str, needed: list[tuple[Dispatcher, tuple[Any, ...]]]) -> Iterator[None]:
+    """Compile one after another those that no other process has taken."""
+    for kernel, arguments in needed:
+        with suppress(FileExistsError):
+            Path(folder, f"{kernel.__module__}.{kernel.__name__}").touch(exist_ok=False)
+            kernel.compile(arguments)
+            yield
+
+
+def kernels_of_a_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, ...]]]:
+    """Return the kernels that a fit of a sheet calls, and the types they are called with.
+
+    Those that take long come first, so that no process is left alone with one.
+    """
+    some, wide = int64[::1], int32[::1]
+    row, table, stack = float64[::1], float64[:, ::1], float64[:, :, ::1]
+    number = from_dtype(np.dtype(dtype))
+    given = number[:, ::1]
+    marks = boolean[::1]
+
+    def record(kind: Any, *fields: Any) -> Any:
+        return types.BaseTuple.from_types(fields, kind)
+
+    graph = record(GraphArrays, some, wide, row)
+    connection = record(ConnectionArrays, graph, wide, wide, stack, table, row, table, row)
+    queue = record(queues.Queue, wide, wide, wide, wide, row)
+    tree = record(trees.Tree, row, wide, wide, wide, queue, float64)
+    unfolding = record(development.Unfolding, tree, table, table, stack, table, row)
+    axes = types.UniTuple(int64, dim)
+    sight = record(development.Sight, tree, table, row, row, axes)
+    laid = record(BatchArrays, graph, uint16[::1], float64, table, row, row, table, row)
+    owners = record(Owners, some, some, some)
+    places = uint16[:, ::1]
+    batch = record(batches.Batch, queue, some, table, places, wide, some, table, table, table)
+    zipper = record(zipping.Zipper, some, wide, wide, marks)
+    return [
+        (batches.batch_rows, (laid, owners, int64, int64, batch, given, int64)),
+        (trees.grow_tree, (graph, int64, tree)),
+        (detours.count_detours, (graph, wide, wide, some, row, int64, some)),
+        (development.develop_both_ways, (connection, int64, unfolding)),
+        (development.inward_row, (connection, int64, sight, number[::1])),
+        (zipping.shut_short_loops, (zipper, some, int64)),
+        (principal.leading_subspaces, (stack, stack, marks)),
+        (zipping.join_open_edges, (zipper, int64, some)),
+        (triangles.turn_around_triangles, (connection, some, boolean, table)),
+        (detours.ways_by_two, (graph, marks, some, some, row)),
+        (bending.nearest_orthogonal, (stack, marks)),
+        (nearby.graph_neighborhoods, (graph, some, some, int64[:, ::1], some)),
+        (principal.gather_offsets, (given, int64[:, ::1], some, stack, row)),
+        (bending.write_in_frames, (given, stack, wide, wide, stack, table, table, row)),
+        (bending.bend_edges, (table, table, stack, stack, row, table, table)),
+        (zipping.triangles_of_open_edges, (zipper, some, int64[:, ::1])),
+        (medians.neighbor_medians, (some, wide, row, row)),
+        (batches.new_batch, (int64, int64, int64)),
+        (bending.mark_nearest, (some, row, int64, marks)),
+        (zipping.zip_up, (zipper, some, int64)),
+        (bending.favor_edges, (table, table, float64, stack)),
+        (tiles.add_rows, (given, int64, given, int64)),
+        (development.ways_agree, (connection,)),
+        (queues.new_queue, (row,)),
+        (tiles.square_means, (given,)),
+        (lengths.squared_lengths, (given, some, some, row)),
+    ]
+
+
+if __name__ == "__main__":
+    _, shared, of_points, of_sheet = sys.argv
+    for _ in compile_share(shared, kernels_of_a_fit(of_points, int(of_sheet))):
+        pass

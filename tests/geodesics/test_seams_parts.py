@@ -1,0 +1,234 @@
+"""The parts of how seams are found, by themselves."""
+
+from dataclasses import replace
+from itertools import pairwise
+
+import numpy as np
+import pytest
+
+from ptunfold import build_graph, connect, estimate_frames
+from ptunfold.datasets import flat_square, flat_torus
+from ptunfold.geodesics.seams import (
+    _around_voids,
+    _closes,
+    _Group,
+    _has_rim,
+    _independent,
+    _is_ring,
+    _is_sure,
+    _on_the_way,
+    _parts,
+    _seam,
+    _way_to_root,
+    _with_motion,
+    find_topology,
+    nearest_rotation,
+    unroll,
+)
+from ptunfold.types import Geometry
+
+TURN = 2 * np.pi
+
+
+def laid(points, n_neighbors=8, dim=2):
+    graph = build_graph(points, n_neighbors)
+    return connect(points, graph, estimate_frames(points, graph, n_neighbors, dim))
+
+
+def along_ring(share=1.0, n_points=120):
+    angles = TURN * share * np.arange(n_points) / n_points
+    return laid(np.column_stack((np.cos(angles), np.sin(angles))), 4, 1)
+
+
+SQUARE = laid(flat_square(300).points)
+
+
+def group(gaps, loops, turn=None, weakest=None, edges=None):
+    gaps, loops = np.array(gaps, dtype=float), np.array(loops, dtype=float)
+    dim = gaps.shape[1]
+    heads = np.random.default_rng(0).normal(size=gaps.shape)
+    turn = np.eye(dim) if turn is None else np.array(turn, dtype=float)
+    shift = (heads + gaps - heads @ turn.T).mean(axis=0)
+    weakest = np.ones(len(gaps)) if weakest is None else np.array(weakest)
+    edges = np.arange(len(gaps)) if edges is None else edges
+    return _Group(edges, heads, heads + gaps, turn, shift, loops, weakest)
+
+
+def test_a_ring_has_no_end_and_an_arc_has_two():
+    for share, has_rim in ((1.0, False), (0.8, True)):
+        found = find_topology(along_ring(share))
+        assert found.has_rim == has_rim
+        assert len(found.seams) == 1 - has_rim
+        assert found.n_holes == 0
+    seam = find_topology(along_ring()).seams[0]
+    assert seam.length == pytest.approx(TURN, rel=0.01)
+    assert seam.kind == "period"
+    assert set(seam.loop.tolist()) <= set(range(120))
+
+
+def test_a_loop_is_a_ring_if_it_is_nearly_all_of_the_curve():
+    where = np.array([[-1.0], [0], [1]])
+    assert not _is_ring([], where)
+    assert not _is_ring([group([[1.7]], [2])], where)
+    assert _is_ring([group([[1.0]], [2]), group([[-1.9], [1.8]], [2, 2])], where)
+
+
+@pytest.mark.parametrize(
+    ("gap", "turn", "trust", "dim", "has_rim", "closes"),
+    [
+        (0.5, None, 1.0, 2, True, True),
+        (0.4, None, 1.0, 2, True, False),  # around a hole
+        (0.4, [[1, 0], [0, -1]], 1.0, 2, True, True),  # left is right
+        (0.9, None, 0.8, 2, True, False),  # jumps
+        (0.0, None, 0.0, 2, False, True),
+        (0.5, [[1]], 0.0, 1, True, True),
+        (0.4, [[-1]], 0.0, 1, False, False),
+    ],
+)
+def test_what_a_loop_goes_around(gap, turn, trust, dim, has_rim, closes):
+    gaps = np.zeros((4, dim))
+    gaps[:, 0] = gap
+    one = group(gaps, np.ones(4), turn, np.full(4, trust))
+    assert _closes(one, dim, has_rim) == closes
+
+
+def test_measures_of_a_group():
+    gaps = [[3.0, 4.0]] * 2 + [[0.0, 1.0]] * 8
+    one = group(gaps, [10.0, 10, *range(11, 19)], weakest=np.linspace(0, 1, 10))
+    assert one.closing == 0.5  # of the shortest loops
+    assert one.trust == pytest.approx(0.9)
+    np.testing.assert_allclose(one.gaps, gaps)
+    off = np.array(gaps) - np.mean(gaps, axis=0)
+    assert one.misfit == pytest.approx(np.linalg.norm(off, axis=1).mean())
+
+
+def test_motions_are_believed_where_transport_is_coherent():
+    assert _is_sure(SQUARE)
+    n_edges = SQUARE.graph.n_edges
+    for share, is_sure in ((0.75, True), (0.74, False)):
+        kept = np.full(n_edges, share)
+        assert _is_sure(replace(SQUARE, coherence=kept)) == is_sure
+    curve = along_ring()
+    assert _is_sure(replace(curve, coherence=np.zeros(curve.graph.n_edges)))
+    for share, is_sure in ((0.71, True), (0.69, False)):
+        explained = np.full(curve.graph.n_points, share)
+        assert _is_sure(replace(curve, explained=explained)) == is_sure
+
+
+@pytest.mark.parametrize(
+    ("n_points", "n_neighbors", "dim", "n_around"),
+    [(599, 30, 2, 5), (600, 30, 2, 6), (600, 8, 2, 9), (600, 8, 3, 5)],
+)
+def test_voids_are_the_longer_the_fewer_neighbours(n_points, n_neighbors, dim, n_around):
+    points = np.random.default_rng(0).normal(size=(n_points, 2))
+    assert _around_voids(build_graph(points, n_neighbors), dim) == n_around
+
+
+def test_a_square_has_a_rim_and_a_torus_none():
+    torus = laid(flat_torus(400).points, 12)
+    for of_cells in (False, True):
+        assert _has_rim(SQUARE, of_cells)
+        assert not _has_rim(torus, of_cells)
+    # Where all points but a few are left with what lies on one side.
+    ahead = torus.steps[:, 0] > 0
+    one_sided = replace(torus, steps=np.where(ahead[:, None], torus.steps, -torus.steps))
+    assert _has_rim(one_sided, of_cells=False)
+
+
+def test_independent_loops_are_the_shortest_that_make_all():
+    groups = [group([[1, 0]], [length]) for length in (5, 3, 4, 1)]
+    none = np.empty((0, 3), dtype=int)
+    assert _independent(groups, none) == [3, 1, 2, 0]
+    assert _independent(groups, np.array([[0, 1, 2]])) == [3, 1, 2]
+    assert _independent(groups, np.array([[2, 1, 0], [0, 1, 2]])) == [3, 1, 2]
+    assert _independent(groups, np.array([[0, 1, 2], [0, 2, 3]])) == [3, 2]
+    assert _independent(groups, np.array([[1, 1, 3]])) == [1, 2, 0]  # twice is nothing
+
+
+def test_ways_lead_along_the_tree():
+    graph, tree = SQUARE.graph, unroll(SQUARE, 7).tree
+    met = set()
+    for node in (7, 0, 299, 123):
+        way = _way_to_root(graph, tree, node)
+        assert (way[0], way[-1]) == (node, 7)
+        for one, other in pairwise(way):
+            assert other in graph.indices[graph.indptr[one] : graph.indptr[one + 1]]
+            assert tree.distance[other] < tree.distance[one]
+        met |= {*way}
+    assert _on_the_way(graph, tree, np.array([0, 299, 123])).tolist() == sorted(met)
+    assert _on_the_way(graph, tree, np.array([7])).tolist() == [7]
+
+
+def test_the_middle_is_where_paths_are_unfolded_from():
+    root = int(np.flatnonzero(unroll(SQUARE).tree.distance == 0)[0])
+    points = flat_square(300).points
+    middle = (points.min(axis=0) + points.max(axis=0)) / 2
+    off = np.linalg.norm(points - middle, axis=1)
+    assert off[root] < 0.35 * off.max()
+
+
+def test_the_motion_of_a_flat_sheet_is_none():
+    unrolled = unroll(SQUARE, 3)
+    edges = np.array([0, 50, 99, 700])
+    found = _with_motion(SQUARE, unrolled, edges, np.array([1.0, 0.5, 1, 1]))
+    graph, distance = SQUARE.graph, unrolled.tree.distance
+    tails, heads = graph.tails[edges], graph.indices[edges]
+    np.testing.assert_allclose(found.gaps, 0, atol=1e-9)
+    np.testing.assert_allclose(found.turn, np.eye(2), atol=1e-9)
+    np.testing.assert_allclose(found.shift, 0, atol=1e-9)
+    np.testing.assert_allclose(found.heads, unrolled.outward[heads])
+    expected = distance[tails] + distance[heads] + graph.lengths[edges]
+    np.testing.assert_allclose(found.loops, expected)
+    np.testing.assert_array_equal(found.weakest, [1, 0.5, 1, 1])
+
+
+def test_the_nearest_rotation():
+    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
+    stretch = np.diag([1.0, 2, 3])
+    np.testing.assert_allclose(nearest_rotation(turn @ stretch), turn, atol=1e-12)
+
+
+def test_what_a_seam_does():
+    graph, tree = SQUARE.graph, unroll(SQUARE, 7).tree
+    gaps = np.array([[2.0, 0], [2, 0.2], [2, -0.2], [2, 0]])
+    edges, loops = np.array([10, 20, 30, 40]), [5.0, 3, 4, 6]
+    found = _seam(group(gaps, loops, [[0.8, 0.6], [-0.6, 0.8]], edges=edges), graph, tree)
+    assert found.kind == "period"
+    np.testing.assert_allclose(found.shift, [2, 0], atol=1e-12)
+    np.testing.assert_array_equal(found.turn, np.eye(2))
+    lengths = np.linalg.norm(gaps, axis=1)
+    assert (found.length, found.std) == pytest.approx((lengths.mean(), lengths.std()))
+    assert found.loop_length == 3
+    ends = graph.tails[20], graph.indices[20]
+    there, back = (_way_to_root(graph, tree, int(node)) for node in ends)
+    assert found.loop.tolist() == there[::-1] + back
+    np.testing.assert_array_equal(found.edges[:, 0], graph.tails[edges])
+    np.testing.assert_array_equal(found.edges[:, 1], graph.indices[edges])
+    # Gaps that differ: a turn, whose length is that of the shortest loops.
+    other = _seam(group([[2, 0], [0, 1], [0, 3], [-2, 0]], loops, edges=edges), graph, tree)
+    assert (other.kind, other.length, other.std) == ("turn", 1, 0)
+    mirror = group(gaps, loops, [[1, 0], [0, -1]], edges=edges)
+    # Where heads are seen is not where the glide takes them: again the shortest loops.
+    far = _seam(mirror, graph, tree)
+    assert far.kind == "glide"
+    assert far.length == pytest.approx(np.hypot(2, 0.2))
+    seen = mirror.heads @ mirror.turn.T + [2, 0.3]
+    glide = _seam(replace(mirror, seen=seen, shift=np.array([2, 0.3])), graph, tree)
+    assert (glide.kind, glide.length) == ("glide", pytest.approx(2))
+    assert glide.std == pytest.approx(0, abs=1e-12)
+
+
+def geometry_of(connection):
+    labels = np.zeros(connection.graph.n_points, dtype=np.int64)
+    empty = np.empty((0, 2))
+    return Geometry(connection.graph, None, connection, labels, empty, empty, empty, None)
+
+
+def test_parts_of_few_points_are_passed_over():
+    points = flat_square(300).points
+    connection = laid(np.concatenate((points, points[:60] * 0.4 + 9)))
+    assert connection.graph.component_labels.max() == 1
+    for least, expected in ((60, [300, 60]), (61, [300]), (301, [])):
+        found = list(_parts(geometry_of(connection), least))
+        assert [part.graph.n_points for _, part in found] == expected
+        assert [len(nodes) for nodes, _ in found] == expected
