@@ -11,7 +11,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu docs release-check clean
+.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer paper bench accuracy bars metrics real large scale gpu docs release-check clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -28,13 +28,21 @@ types: $(DEV)
 imports: $(DEV)
 	$(BIN)/lint-imports
 
+# Three on two cores: some of them wait, for browsers, other processes and disks.
 pytest: $(DEV)
-	$(BIN)/pytest -n 2 --dist loadfile
+	$(BIN)/pytest -n 3 --dist loadfile
 
-fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, processes that share a cache, 500 fits in one process
+# Two processes share the work, and all that tests start find it done.
+kernels: kernels-float64 kernels-float32  ## compile what tests need
+
+kernels-%: $(DEV)
+	$(BIN)/python -m tests.compile_kernels $*
+
+fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, kills, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 	$(BIN)/python tests/fuzz/interrupts.py 50
+	$(BIN)/python tests/fuzz/kills.py 20
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
 
@@ -45,11 +53,13 @@ mutants: $(VENV)/.dev  ## small errors in geometry, geodesics and embedding: the
 lowest: $(VENV)/tools/.installed  ## tests with the oldest dependencies that pyproject.toml allows, on Python 3.11
 	$(TOOLS)/uv venv --quiet --clear --python 3.11 $(VENV)/lowest
 	$(TOOLS)/uv pip install --quiet --python $(VENV)/lowest --resolution lowest-direct '.[dev]'
+	$(VENV)/lowest/bin/python -W ignore -m tests.compile_kernels float64
 	$(VENV)/lowest/bin/pytest -n 2 --dist loadfile -W default $(CALLERS)
 
 newest: $(VENV)/tools/.installed  ## tests with the newest releases of all dependencies
 	$(TOOLS)/uv venv --quiet --clear --python $(PYTHON) $(VENV)/newest
 	$(TOOLS)/uv pip install --quiet --python $(VENV)/newest --upgrade '.[dev]'
+	$(VENV)/newest/bin/python -W ignore -m tests.compile_kernels float64
 	$(VENV)/newest/bin/pytest -n 2 --dist loadfile $(CALLERS)
 
 lock: $(VENV)/tools/.installed  ## write requirements-dev.lock anew: one file for all Pythons and platforms

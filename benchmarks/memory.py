@@ -53,6 +53,15 @@ def made(data, n_points, n_features, dim, dtype, seed=0):
     return (points + noise * rng.standard_normal(points.shape)).astype(dtype)
 
 
+def given(points, how):
+    """Return what is passed to a fit: the points, or their distances."""
+    if how.get("metric") != "precomputed":
+        return points
+    from scipy.spatial.distance import cdist
+
+    return cdist(points, points).astype(points.dtype)
+
+
 def status(name):
     """Return a line of /proc/self/status in bytes."""
     for line in Path("/proc/self/status").read_text().splitlines():
@@ -139,10 +148,10 @@ def measure(case):
     small = dict(how)
     if isinstance(small.get("landmarks"), int):
         small["landmarks"] = min(small["landmarks"], 50)
-    PTU(**small).fit(made(case["data"], 1200, *shape, seed=1))
+    PTU(**small).fit(given(made(case["data"], 1200, *shape, seed=1), how))
     if isinstance(how.get("engine"), Disk):
         how["engine"] = Disk(f"{folder.name}/second")
-    points = made(case["data"], case["n_points"], *shape)
+    points = given(made(case["data"], case["n_points"], *shape), how)
     np.save(f"{folder.name}/points.npy", points)
     del points
     import ctypes
@@ -211,6 +220,13 @@ def cases():
     add("wide", 20_000, 50, data="rough")
     add("wide", 20_000, 3, data="noisy")
     add("wide", 2000, 10_000)
+    for n_features in (50, 200):
+        for data in ("clean", "noisy", "rough"):
+            add("larger", 20_000, n_features, "float32", data)
+    for n_points in (3000, 6000):
+        for data in ("clean", "noisy", "rough"):
+            add("distances", n_points, 10, data=data, metric="precomputed")
+    add("distances", 6000, 10, "float32", data="noisy", metric="precomputed")
     add("mds", 2000, mds="stress")
     add("mds", 3000, mds="stress", dtype="float32")
     add("mds", 3000, mds="stress", step="chord")
@@ -221,6 +237,7 @@ def cases():
     add("landmarks", 100_000, 50, data="rough", landmarks=50, intrinsic_dim=5)
     add("landmarks", 100_000, 50, data="clean", landmarks=50)
     add("landmarks", 100_000, 3, data="noisy", landmarks=50)
+    add("landmarks", 30_000, 50, data="rough", dtype="float32", landmarks=100)
     add("landmarks", 30_000, 500, data="noisy", dtype="float32", landmarks=50)
     add("store", 10_000, store=True)
     add("store", 20_000, store=True)
@@ -235,7 +252,7 @@ def words(case):
     """Say what is special about a case."""
     how = case["how"]
     said = [f"{how['landmarks']} landmarks" if how["landmarks"] else "all distances"]
-    said += [f"{name}={how[name]}" for name in ("mds", "step", "engine") if name in how]
+    said += [f"{name}={how[name]}" for name in ("mds", "step", "engine", "metric") if name in how]
     return ", ".join(said + ["store"] * ("store" in how))
 
 

@@ -123,7 +123,7 @@ def test_uneven_s_by_default(seed):
 def test_noisy_roll_by_default(n_features):
     for noise, bound in ((0, 0.001), (0.01, 0.008), (0.025, 0.03)):
         errors = []
-        for seed in range(3):
+        for seed in range(3 if n_features == 3 else 1):
             data = swiss_roll(2000, noise=noise, n_features=n_features, seed=seed)
             found = PTU(n_jobs=2).fit(data.points).embedding_
             errors.append(embedding_error(found, data.coordinates))

@@ -59,13 +59,8 @@ def read(path):
 def test_tables_go_out_as_they_came_in(ending, frame, expected, tmp_path):
     source, output = tmp_path / f"in{ending}", tmp_path / f"out{ending}"
     write(frame, source)
-    done = subprocess.run(
-        [COMMAND, "embed", source, "-o", output, "--columns", "x,y,z"],
-        capture_output=True,
-        text=True,
-        timeout=200,
-    )
-    assert done.returncode == 0, done.stderr
+    done = run("embed", source, "-o", output, "--columns", "x,y,z")
+    assert done.exit_code == 0, done.stderr
     assert done.stderr.startswith("ptunfold: note: columns used: x, y, z; left out: ")
     assert "count (not named)" in done.stderr
     before, after = read(source), read(output)

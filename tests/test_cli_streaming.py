@@ -8,7 +8,6 @@ import signal
 import subprocess
 import sys
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -21,6 +20,7 @@ from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole
 from ptunfold.io import partial
 from ptunfold.io import text as blocks
+from tests.fuzz import kills
 
 try:
     import termios
@@ -79,7 +79,8 @@ def test_parts_give_the_whole(source, ending, folder, model, tmp_path):
     expected = tmp_path / f"whole{ending}"
     said = run("transform", model, folder / source, "-o", expected)
     assert said.exit_code == 0, said.stderr
-    for size in (1, 7, 100, N) if "csv" in source + ending else (70,):
+    sizes = (7, 100, N) if "csv" in source + ending else (70,)
+    for size in (1, *sizes) if source == "in.csv" and ending in (".csv", ".parquet") else sizes:
         output = tmp_path / f"{size}{ending}"
         done = run("transform", model, folder / source, "-o", output, "--chunk-size", size)
         assert done.exit_code == 0, done.stderr
@@ -350,6 +351,46 @@ def test_a_full_disk_keeps_what_is_done(folder, model, tmp_path, monkeypatch):
     assert output.read_bytes() == whole.read_bytes()
 
 
+@pytest.mark.parametrize("ending", [".csv", ".npy", ".parquet"])
+def test_what_cannot_be_read_is_not_said_of_the_output(
+    ending, folder, model, tmp_path, monkeypatch
+):
+    n_read = []
+
+    def read(self, size, _read=blocks.TextParts.read):
+        n_read.append(size)
+        if len(n_read) == 4:
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        return _read(self, size)
+
+    monkeypatch.setattr(blocks.TextParts, "read", read)
+    output = tmp_path / f"out{ending}"
+    words = ["transform", model, folder / "in.csv", "--chunk-size", 40, "-o", output]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "Input/output error" in done.stderr
+    assert "written" not in done.stderr
+    assert "120 rows are kept; --resume goes on with them" in done.stderr
+    assert not output.exists()
+    monkeypatch.undo()
+    assert run(*words, "--resume").exit_code == 0
+    assert not [name for name in names(tmp_path) if name != output.name]
+
+
+@pytest.mark.parametrize("method", ["write_table", "close"])
+def test_a_parquet_file_on_a_full_disk(method, folder, model, tmp_path, monkeypatch):
+    def fail(self, *arguments):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(pyarrow.parquet.ParquetWriter, method, fail)
+    output = tmp_path / "out.parquet"
+    words = ["transform", model, folder / "in.csv", "--chunk-size", 40, "-o", output]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "out.parquet could not be written (No space left on device), so nothing" in done.stderr
+    assert not output.exists()
+
+
 def test_outputs_are_checked_first(folder, model, tmp_path, monkeypatch):
     monkeypatch.setattr(PTU, "transform", None)
     (tmp_path / "there.csv").write_text("mine")
@@ -455,70 +496,67 @@ def test_a_reader_that_has_seen_enough_ends_the_work(model, lines):
                 process.stdin.close()
 
 
-def killing_after(n_calls):
-    return (
-        "import os, signal, sys; from ptunfold import PTU\n"
-        "calls = []\n"
-        "def transform(self, points, _transform=PTU.transform, **options):\n"
-        f"    if len(calls) == {n_calls}: os.kill(os.getpid(), signal.SIGKILL)\n"
-        "    calls.append(len(points)); return _transform(self, points, **options)\n"
-        "PTU.transform = transform\n"
-        "from ptunfold.__main__ import main; sys.argv[0] = 'ptunfold'; main()"
-    )
+# Children that have all libraries already: each carries some parts, and is killed.
+KILLED = """
+import os, signal, sys
+from ptunfold import PTU
+from ptunfold.__main__ import main
+calls = []
+def transform(self, points, _transform=PTU.transform, **options):
+    if len(calls) == 4:
+        os.kill(os.getpid(), signal.SIGKILL)
+    calls.append(len(points))
+    return _transform(self, points, **options)
+PTU.transform = transform
+*words, outputs = sys.argv[1:]
+for output in outputs.split("|"):
+    child = os.fork()
+    if not child:
+        sys.argv = ["ptunfold", *words, output]
+        main()
+    print(os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]))
+"""
 
 
-@pytest.mark.parametrize("ending", [".csv", ".npy", ".parquet"])
-def test_a_process_that_is_killed_leaves_what_is_done(ending, folder, model, tmp_path, monkeypatch):
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_a_process_that_is_killed_leaves_what_is_done(folder, model, tmp_path, monkeypatch):
+    endings = [".csv", ".npy", ".parquet"]
     words = ["transform", model, folder / "in.csv", "--chunk-size", 40, "-o"]
-    run(*words, tmp_path / f"whole{ending}")
-    output = tmp_path / f"out{ending}"
-    code = [sys.executable, "-c", killing_after(4), *map(str, [*words, output])]
-    assert subprocess.run(code, capture_output=True, timeout=200).returncode == -signal.SIGKILL
-    assert not output.exists()
-    carried = stopping_after(99, monkeypatch)
-    done = run(*words, output, "--resume")
-    assert done.exit_code == 0, done.stderr
-    assert sum(carried) == N - 160
-    assert output.read_bytes() == (tmp_path / f"whole{ending}").read_bytes()
+    outputs = [tmp_path / f"out{ending}" for ending in endings]
+    code = [sys.executable, "-c", KILLED, *map(str, words), "|".join(map(str, outputs))]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=200)
+    assert done.stdout.split() == [str(-signal.SIGKILL)] * 3, done.stderr
+    for output, ending in zip(outputs, endings, strict=True):
+        assert not output.exists()
+        run(*words, tmp_path / f"whole{ending}")
+        carried = stopping_after(99, monkeypatch)
+        done = run(*words, output, "--resume")
+        monkeypatch.undo()
+        assert done.exit_code == 0, done.stderr
+        assert sum(carried) == N - 160
+        assert output.read_bytes() == (tmp_path / f"whole{ending}").read_bytes()
     kept = [name for name in names(tmp_path) if name.endswith((".part", ".json"))]
     assert kept == []
 
 
 def test_a_killed_process_at_any_moment(folder, model, tmp_path):
-    """Not between two parts, but whenever it is."""
-    source, output = tmp_path / "in.csv", tmp_path / "out.csv"
-    lines = lines_of(folder).splitlines(keepends=True)
-    source.write_text("".join([lines[0], *lines[1:] * 100]))
-    words = command("transform", model, source, "--chunk-size", 100, "-o", output)
-    rng = np.random.default_rng(0)
-    n_killed = 0
-    for turn in range(5):
-        process = subprocess.Popen([*words, "--resume"], stderr=subprocess.PIPE)
-        assert process.stderr is not None
-        process.stderr.readline()  # the columns used
-        time.sleep(rng.uniform(0, 0.3))
-        process.kill()
-        process.communicate()
-        n_killed += process.returncode == -signal.SIGKILL
-        if output.exists():
-            break
-        assert turn == 4 or n_killed == turn + 1
-    done = subprocess.run([*words, "--resume"], capture_output=True, text=True, timeout=200)
-    assert done.returncode == 0 or "is there already" in done.stderr
-    assert run("transform", model, source, "-o", tmp_path / "whole.csv").exit_code == 0
-    assert output.read_bytes() == (tmp_path / "whole.csv").read_bytes()
-    assert n_killed
+    """Not between two parts, but whenever it is: a sample of what `make fuzz` does."""
+    source = tmp_path / "in.csv"
+    source.write_text(lines_of(folder, 100))
+    found = kills.run(2, model, source)
+    assert set(found) == {"right"}
 
 
 @pytest.mark.skipif(termios is None, reason="there are no terminals here")
-@pytest.mark.parametrize(("source", "unit"), [("in.csv", "bytes"), ("in.npy", "rows")])
-def test_progress_on_a_terminal(source, unit, folder, model, tmp_path):
+def test_progress_on_a_terminal(folder, model, tmp_path):
     ours, theirs = os.openpty()
     termios.tcsetwinsize(theirs, (24, 100))
-    words = command(
-        "transform", model, folder / source, "-o", tmp_path / "a.npy", "--chunk-size", 30
-    )
-    done = subprocess.run(words, stderr=theirs, stdout=subprocess.DEVNULL, timeout=200)
+    calls = [
+        ["transform", model, folder / source, "-o", tmp_path / f"{source}.npy", "--chunk-size", 30]
+        for source in ("in.csv", "in.npy")
+    ]
+    code = [sys.executable, "-c", CALLING, *(json.dumps(words, default=str) for words in calls)]
+    done = subprocess.run(code, stderr=theirs, stdout=subprocess.DEVNULL, timeout=200)
     os.close(theirs)
     said = b""
     while True:
@@ -528,48 +566,49 @@ def test_progress_on_a_terminal(source, unit, folder, model, tmp_path):
             break
     os.close(ours)
     assert done.returncode == 0
+    assert said.count(b"100%") >= 2
     assert b"transform" in said
-    assert b"100%" in said
-    assert f"{unit}/s".encode() in said
+    for unit in ("bytes", "rows"):
+        assert f"{unit}/s".encode() in said
 
 
-def peak(*words):
-    """The most memory of a command, in megabytes."""
-    # Not what the system says of children: it counts the memory of the parent before the start.
-    code = (
-        "import sys; from ptunfold.cli import app\n"
-        "try: app(sys.argv[1:])\n"
-        "except SystemExit as error: assert error.code == 0\n"
-        "print([line for line in open('/proc/self/status') if line.startswith('VmHWM')][0])"
-    )
-    words = [sys.executable, "-c", code, *map(str, words)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=250)
-    assert done.returncode == 0, done.stderr
-    return int(done.stdout.split()[-2]) / 1024
+# One command after the other, and after each the most memory that was taken so far.
+CALLING = """
+import json, sys
+from ptunfold.cli import app
+for words in sys.argv[1:]:
+    try:
+        app(json.loads(words))
+    except SystemExit as error:
+        assert error.code == 0
+    if sys.platform == "linux":
+        print([line for line in open("/proc/self/status") if line.startswith("VmHWM")][0])
+"""
 
 
 @pytest.mark.skipif(not os.path.exists("/proc/self/status"), reason="memory cannot be measured")
-@pytest.mark.parametrize("kind", ["csv", "parquet", "npy"])
-def test_memory_does_not_grow_with_the_rows(kind, folder, model, tmp_path):
+def test_memory_does_not_grow_with_the_rows(folder, model, tmp_path):
     points = pd.read_csv(folder / "in.csv")[["x", "y", "z"]].drop(index=7).to_numpy()
-    used = []
-    for n_times in (100, 1200 if kind == "csv" else 10_000):
-        source = tmp_path / f"{n_times}.{kind}"
-        if kind == "csv":
-            source.write_text(lines_of(folder, n_times))
-        else:
-            rows = np.tile(points, (n_times, 1))
-            rows += 1e-6 * np.random.default_rng(0).random(rows.shape)  # nothing is repeated
-        if kind == "npy":
-            np.save(source, rows)
-        elif kind == "parquet":  # in one group
-            table = pyarrow.table(dict(zip("xyz", rows.T, strict=True)))
-            pyarrow.parquet.write_table(table, source, row_group_size=len(rows))
-        output = tmp_path / f"out{n_times}.{kind}"
-        words = ["transform", model, source, "-o", output, "--chunk-size", 20_000]
-        used.append(peak(*words))
-    # In one part it is 200 MB more for the text, and 500 for the others.
-    assert used[1] - used[0] < 60, used
+    calls = []
+    for n_times in (100, 3500):  # all short files first: what they take is there for the long ones
+        rows = np.tile(points, (n_times, 1))
+        rows += 1e-6 * np.random.default_rng(0).random(rows.shape)  # nothing is repeated
+        np.save(tmp_path / f"{n_times}.npy", rows)
+        table = pyarrow.table(dict(zip("xyz", rows.T, strict=True)))  # in one group
+        pyarrow.parquet.write_table(
+            table, tmp_path / f"{n_times}.parquet", row_group_size=len(rows)
+        )
+        (tmp_path / f"{n_times}.csv").write_text(lines_of(folder, min(n_times, 800)))
+        for kind in ("csv", "parquet", "npy"):
+            source, output = tmp_path / f"{n_times}.{kind}", tmp_path / f"out{n_times}.{kind}"
+            calls.append(["transform", model, source, "-o", output, "--chunk-size", 20_000])
+    code = [sys.executable, "-c", CALLING, *(json.dumps(words, default=str) for words in calls)]
+    done = subprocess.run(code, capture_output=True, text=True, timeout=250)
+    assert done.returncode == 0, done.stderr
+    used = [int(line.split()[1]) / 1024 for line in done.stdout.splitlines() if "VmHWM" in line]
+    assert len(used) == len(calls)
+    # In one part each of them takes 100 MB more, or more than that.
+    assert used[5] - used[2] < 60, used
 
 
 def test_options_are_checked(folder, model, tmp_path):

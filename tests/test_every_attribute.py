@@ -131,10 +131,10 @@ def check_report(model, folder):
     assert len(text.splitlines()) == 12
     assert not re.search(r"\b(nan|inf|None)\b", text), text
     json.dumps(report.as_dict(), allow_nan=False)
-    page = report._repr_html_()
+    report.save(Path(folder) / "report.html")
+    page = (Path(folder) / "report.html").read_text(encoding="utf-8")
     assert "data:image/png" in page
     assert not re.search(r">[^<>]*\b(nan|inf|None)\b", page)
-    report.save(Path(folder) / "report.html")
     file = Path(folder) / "again.safetensors"
     model.save(file)
     assert str(PTU.load(file).diagnose()) == text

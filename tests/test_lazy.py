@@ -45,7 +45,7 @@ def scheduler(request):
         yield
 
 
-@pytest.mark.parametrize("chunks", [(500, 3), (77, 3), (1, 3), (120, 2)])
+@pytest.mark.parametrize("chunks", [(500, 3), (77, 3), ((1, 1, 498), 3), (120, 2)])
 def test_arrays(model, chunks, scheduler):
     expected, about = model.transform(NEW, return_info=True)
     lazy = da.from_array(NEW, chunks=chunks)

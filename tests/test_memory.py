@@ -4,15 +4,24 @@ import json
 import subprocess
 import sys
 import threading
+import tracemalloc
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 import pytest
+from scipy.spatial.distance import cdist
 from typer.testing import CliRunner
 
 from ptunfold import PTU, estimator, geodesic_distances, memory, pipeline, planning
 from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.geometry.decisions import resolve_auto
+from ptunfold.geometry.given import Matrix
+from ptunfold.geometry.spaces import taken
+from ptunfold.geometry.texture import Texture
+from ptunfold.needs import needs_of
+from tests.geometry.test_decisions import OPEN
 
 BENCHMARK = Path(__file__).parents[1] / "benchmarks" / "memory.py"
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="limits and sizes as Linux has them")
@@ -103,11 +112,11 @@ told["all of many"] = outcome(model, swiss_roll(20_000).points)
 planning.free_bytes = lambda: 10**15
 told["tight"] = []
 more = swiss_roll(4000).points  # 70 MB of distances
-for megabytes in (1, 5, 10, 20, 40, 60, 400):
+for megabytes in (1, 10, 40, 400):
     limit_to(megabytes * 10**6)
-    # One thread: of several, Python waits for ever for one that finds no room as it begins.
+    # One thread: that one of several has found no room as it began takes 20 seconds to be known.
     told["tight"].append(outcome(PTU(landmarks=None, n_jobs=1), more))
-for megabytes in (1, 4):
+for megabytes in (1,):
     limit_to(megabytes * 10**6)
     told["tight"].append(outcome(PTU(landmarks=40, n_jobs=1), more.astype("f4")))
 limit_to(10**9)
@@ -127,7 +136,7 @@ def test_a_limit_of_address_space():
     tight = set(told["tight"])
     assert len(tight - {"done"}) == 1
     assert "memory ran out during the fit; pass landmarks" in tight.pop() + str(tight)
-    assert told["tight"][-3] == "done"
+    assert told["tight"][-2] == "done"
 
 
 def test_memory_that_runs_out_is_said_with_advice(monkeypatch):
@@ -195,3 +204,26 @@ def test_the_command_says_one_sentence(monkeypatch, tmp_path, when):
     assert said in done.stderr
     assert done.stderr.splitlines()[-1].startswith("ptunfold: there is not enough memory")
     assert not (tmp_path / "b.csv").exists()
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("n_moves", [0, 1, 2])
+def test_what_denoising_given_distances_takes_is_counted(dtype, n_moves):
+    points = swiss_roll(1500, seed=0).points
+    matrix = cdist(points, points).astype(dtype)
+    members = np.argsort(matrix, axis=1)[:, :5]
+    weights = np.tile([-0.4, 0.1, 0.1, 0.1, 0.1], (len(points), 1))
+    tracemalloc.start()
+    try:
+        space = taken(matrix, "precomputed")
+        for _ in range(n_moves):
+            space = space.moved(members, weights)
+        space.candidates(slice(0, len(points)), 10)  # as the search for neighbours does
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    settings = resolve_auto(replace(OPEN, denoise=n_moves), Texture("noisy", 1.0), len(points))
+    found = needs_of(
+        Matrix(matrix), settings, "noisy", n_components=2, n_given=matrix.nbytes, n_jobs=2
+    )
+    assert peak < found.laying < 1.25 * peak + 16e6  # graph and frames are not measured here

@@ -17,6 +17,7 @@ from pathlib import Path
 import joblib
 import numpy as np
 import pytest
+from numba.core.compiler_lock import global_compiler_lock
 from sklearn.model_selection import GridSearchCV
 
 import ptunfold
@@ -53,6 +54,29 @@ def fit(number, n_jobs=2):
 def expected():
     """Return what the main thread of this process comes to."""
     return [fit(number, n_jobs=1) for number in range(4)]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _workers_end():
+    """Workers of joblib wait for the next test, which need not start its own."""
+    yield
+    joblib.externals.loky.get_reusable_executor().shutdown()
+
+
+@pytest.fixture(scope="module")
+def client(tmp_path_factory):
+    """Return the client of a cluster with one process of two threads."""
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1,
+            threads_per_worker=2,
+            dashboard_address=":0",  # another run of the tests may have the usual port
+            local_directory=str(tmp_path_factory.mktemp("scratch")),
+        ) as cluster,
+        distributed.Client(cluster, set_as_default=False) as client,
+    ):
+        yield client
 
 
 @pytest.fixture(autouse=True)
@@ -169,8 +193,6 @@ def test_inside_joblib(expected, backend):
     with joblib.parallel_config(backend):
         found = joblib.Parallel(n_jobs=2)(joblib.delayed(fit)(number) for number in range(4))
     assert found == expected
-    if backend == "loky":
-        joblib.externals.loky.get_reusable_executor().shutdown()
 
 
 def test_every_core_is_at_work_by_default():
@@ -188,8 +210,6 @@ def test_workers_of_joblib_take_a_core_each(backend):
         assert parallel(joblib.delayed(n_at_work)(number) for number in range(4)) == [1] * 4
         if backend != "threading":
             assert max(parallel(joblib.delayed(n_at_work)(number, 2) for number in range(2))) == 2
-    if backend == "loky":
-        joblib.externals.loky.get_reusable_executor().shutdown()
 
 
 @pytest.mark.parametrize("backend", ["loky", "threading"])
@@ -201,39 +221,30 @@ def test_a_search_over_parameters_takes_a_core_for_each_fit(backend):
     # Not where it does one fit after the other.
     alone = GridSearchCV(Scored(), {"n_neighbors": [8]}, cv=2, refit=False, n_jobs=1)
     assert alone.fit(points(0)).cv_results_["mean_test_score"] == 4
-    if backend == "loky":
-        joblib.externals.loky.get_reusable_executor().shutdown()
 
 
-@pytest.mark.parametrize("processes", [True, False])
-@pytest.mark.parametrize("is_through_joblib", [False, True])
-def test_workers_of_dask_take_a_core_for_each_task(processes, is_through_joblib, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=2,
-            processes=processes,
-            dashboard_address=":0" if processes else None,
-            local_directory=str(tmp_path / "scratch"),
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        if is_through_joblib:
-            with joblib.parallel_config("dask"):
-                found = joblib.Parallel()(joblib.delayed(n_at_work)(number) for number in range(4))
-        else:
-            found = client.gather(client.map(n_at_work, range(4)))
+def check_that_tasks_take_a_core_each(client):
+    assert client.gather(client.map(n_at_work, range(4), pure=False)) == [1] * 4
+    with client.as_current(), joblib.parallel_config("dask"):
+        found = joblib.Parallel()(joblib.delayed(n_at_work)(number) for number in range(4))
     assert found == [1] * 4
     assert n_at_work(0) == 4  # here there is no task
 
 
-@pytest.mark.parametrize("method", ["spawn", "forkserver"])
-def test_workers_of_pools_take_a_core_each(method):
-    if method not in multiprocessing.get_all_start_methods():
-        pytest.skip(f"no {method} here")
-    with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as executor:
-        assert list(executor.map(n_at_work, range(2))) == [1, 1]
+def test_inside_a_worker_of_dask(expected, client):
+    assert client.gather(client.map(fit, range(4))) == expected
+    check_that_tasks_take_a_core_each(client)
+
+
+def test_inside_threads_of_dask():
+    distributed = pytest.importorskip("distributed")
+    with (
+        distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, processes=False, dashboard_address=None
+        ) as cluster,
+        distributed.Client(cluster) as client,
+    ):
+        check_that_tasks_take_a_core_each(client)
 
 
 @pytest.mark.parametrize("method", ["spawn", "forkserver"])
@@ -242,6 +253,7 @@ def test_in_processes_of_their_own(expected, method):
         pytest.skip(f"no {method} here")
     with ProcessPoolExecutor(1, multiprocessing.get_context(method)) as executor:
         assert list(executor.map(fit, range(2))) == expected[:2]
+        assert list(executor.map(n_at_work, range(2))) == [1, 1]  # a worker takes a core
 
 
 def forked(call, *arguments):
@@ -259,42 +271,43 @@ def forked(call, *arguments):
 
 
 def everything_forked():
-    """Fork after all that leaves threads or locks behind."""
-    answers = [wide(), forked(wide), fit(0), forked(fit, 0), forked(forked, fit, 0)]
-    is_held = threading.Event()
+    """Fork while a thread fits, and after all that leaves threads or locks behind."""
+    fitting = threading.Thread(target=fit, args=(0,))  # which loads all kernels
+    fitting.start()
+    meanwhile = [forked(fit, 0) for _ in range(2)]
+    fitting.join()
+    # A thread that is half way through importing kernels.
+    name = "ptunfold.kernels.batches"
+    sys.modules.pop(name)
+    importing = threading.Thread(target=fit, args=(0,))
+    importing.start()
+    while name not in sys.modules:
+        time.sleep(0.001)
+    meanwhile.append(forked(fit, 0))
+    importing.join()
+    answers = [wide(), forked(wide), *meanwhile, fit(0), forked(fit, 0), forked(forked, fit, 0)]
+    for lock in (threads._lock, global_compiler_lock):
+        is_held = threading.Event()
 
-    def hold():
-        with threads._lock:
-            is_held.set()
-            time.sleep(0.5)
+        def hold(lock=lock, is_held=is_held):
+            with lock:
+                is_held.set()
+                time.sleep(0.5)
 
-    holder = threading.Thread(target=hold)
-    holder.start()
-    is_held.wait()
-    answers.append(forked(fit, 0))
-    holder.join()
+        holder = threading.Thread(target=hold)
+        holder.start()
+        is_held.wait()
+        # Points of a kind that was not fitted: there are kernels to load.
+        answers.append(forked(fit, 0) if lock is threads._lock else forked(fit, 3))
+        holder.join()
     return " ".join(answers)
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
-def test_forked_after_a_fit(expected):
+def test_forked_during_and_after_a_fit(expected):
     # In a process of its own, because one with threads of others may not be forked.
     found, _ = finish(start("everything_forked()"))
-    assert found.split() == [wide()] * 2 + [expected[0]] * 4
-
-
-def test_inside_a_worker_of_dask(expected, tmp_path):
-    distributed = pytest.importorskip("distributed")
-    with (
-        distributed.LocalCluster(
-            n_workers=1,
-            threads_per_worker=2,
-            dashboard_address=":0",  # another run of the tests may have the usual port
-            local_directory=str(tmp_path / "scratch"),
-        ) as cluster,
-        distributed.Client(cluster) as client,
-    ):
-        assert client.gather(client.map(fit, range(4))) == expected
+    assert found.split() == [wide()] * 2 + [expected[0]] * 7 + [expected[3]]
 
 
 def test_one_thread_for_everything(expected):

@@ -4,7 +4,7 @@ import multiprocessing
 import os
 import subprocess
 import sys
-from threading import Barrier
+from threading import Barrier, Thread
 
 import joblib
 import numpy as np
@@ -14,7 +14,7 @@ from threadpoolctl import threadpool_info
 from ptunfold import PTU, Disk, threads
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import neighbor_lists
-from ptunfold.threads import cut, effective_n_jobs, run_blocks, single_threaded_blas
+from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks, single_threaded_blas
 
 
 def n_blas_threads():
@@ -145,3 +145,19 @@ def test_openmp_keeps_to_the_number_of_threads(monkeypatch):
     for one, other in zip(*lists, strict=True):
         np.testing.assert_array_equal(one, other)
     assert {one["filepath"]: one["num_threads"] for one in threadpool_info()} == before
+
+
+class Unborn(Thread):
+    """A thread that finds no room as it begins."""
+
+    def _bootstrap_inner(self):
+        raise MemoryError
+
+
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.timeout(60)
+def test_a_thread_that_does_not_begin_is_not_waited_for(monkeypatch):
+    monkeypatch.setattr(threads, "Thread", Unborn)
+    monkeypatch.setattr(threads, "_LONGEST_BEGINNING", 0.05)
+    with pytest.raises(MemoryError, match="no thread can be started"):
+        run_blocks(lambda block: None, cut(4, 1), Run(2))

@@ -55,3 +55,53 @@ def held_interrupts(stop: Callable[[], None] = lambda: None) -> Iterator[None]:
                 raise error
             finally:
                 del error
+
+
+@contextmanager
+def unswallowed_interrupts() -> Iterator[None]:
+    """Raise at the end of the block what Ctrl-C raised inside it and others have swallowed.
+
+    What is raised in a finalizer or a callback of a C library is printed and forgotten, and
+    libraries turn it into errors of their own.
+
+    Examples
+    --------
+    >>> before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    >>> done = []
+    >>> try:
+    ...     with unswallowed_interrupts():
+    ...         try:
+    ...             signal.raise_signal(signal.SIGINT)
+    ...         except BaseException:
+    ...             done.append("swallowed")
+    ... except KeyboardInterrupt:
+    ...     done.append("stopped")
+    >>> done
+    ['swallowed', 'stopped']
+    >>> _ = signal.signal(signal.SIGINT, before)
+    """
+    handler = signal.getsignal(signal.SIGINT)
+    if current_thread() is not main_thread() or not callable(handler):
+        yield
+        return
+    raised: list[type[BaseException]] = []
+
+    def keep(*what: Any) -> None:
+        try:
+            handler(*what)
+        except BaseException as error:
+            raised.append(type(error))
+            raise
+
+    signal.signal(signal.SIGINT, keep)
+    try:
+        yield
+    except BaseException as error:
+        if raised and not isinstance(error, raised[0]):
+            raise raised[0] from error
+        raise
+    else:
+        if raised:
+            raise raised[0]
+    finally:
+        signal.signal(signal.SIGINT, handler)

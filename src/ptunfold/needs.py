@@ -11,6 +11,7 @@ import numpy as np
 
 from ptunfold.geodesics.rows import sources_together
 from ptunfold.geodesics.squares import BAND, plan_bands
+from ptunfold.geometry.given import VALUES_TOGETHER, Matrix
 from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
@@ -43,11 +44,23 @@ class Needs:
     is_moved: bool  # points are denoised
     is_partly: bool  # transport is carried on in part only
     is_ordered: bool  # points have an order of their own
+    n_moves: int = 0  # of points whose distances are given, all of which are moved with them
+    is_matrix: bool = False  # all distances are given in place of points
 
     @property
     def _table(self) -> int:
         """Return the size of the points in float64."""
         return 8 * self.n_points * self.n_features
+
+    @property
+    def _matrices(self) -> float:
+        """What is there of distances that are given, once they are those of moved points."""
+        return 8 * self.n_points**2 * (1 + self.itemsize / 8) if self.n_moves else 0.0
+
+    @property
+    def _parts(self) -> float:
+        """What is taken to look through distances that are given."""
+        return 16.0 * min(self.n_points**2, VALUES_TOGETHER) if self.is_matrix else 0.0
 
     @property
     def _points(self) -> float:
@@ -77,8 +90,16 @@ class Needs:
         if self.n_features > _MANY_FEATURES:
             searching += 3 * self._table
         moving = self._points + 4 * copy + self._table * (self.dim + 1) if self.is_moved else 0
-        judging = self.geometry + self.n_edges * 80
-        if self.is_moved:
+        judging = self.geometry + self.n_edges * 80 + self._matrices
+        if self.is_matrix:
+            centring = self._parts * self.itemsize / 8
+            searching = self._matrices + self.n_points * 400
+            searching += self._parts if self.n_moves else centring
+            # Squares and what becomes of them; from the second time on, what came of the first.
+            moving = 32 * self.n_points**2 if self.n_moves else 0
+            if self.n_moves > 1:
+                moving = self._matrices + 24 * self.n_points**2
+        elif self.is_moved:
             judging = max(judging, self.geometry + 2 * self._table)
         return _FIXED + max(centring, searching, moving, judging)
 
@@ -154,20 +175,23 @@ def needs_of(
 
     ``n_given`` is the size of the points as they were given, ``kind`` the texture of the data.
     """
+    is_matrix = isinstance(points, Matrix)
     return Needs(
         len(points),
         min(points.shape),
         points.dtype.itemsize,
-        n_given,
+        0 if is_matrix else n_given,
         _n_edges(points, settings, graph),
         settings.intrinsic_dim,
         n_components,
         effective_n_jobs(n_jobs),
         is_fitted=settings.tangent in ("quadratic", "robust"),
         is_arc=settings.step == "arc",
-        is_moved=settings.denoise > 0,
+        is_moved=settings.denoise > 0 and not is_matrix,
         is_partly=kind == "rough" if settings.coherence is None else settings.coherence < 1,
         is_ordered=len(points) > MOST_UNORDERED,
+        n_moves=settings.denoise if is_matrix else 0,
+        is_matrix=is_matrix,
     )
 
 

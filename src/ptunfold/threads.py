@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from dataclasses import dataclass
 from functools import cache
-from threading import Lock, Thread, local
+from threading import Event, Lock, Thread, local
 from typing import Any
 
 from joblib import cpu_count
@@ -209,6 +209,26 @@ def run_blocks(
         _run_on_threads(handle, blocks, n_threads)
 
 
+class _Beginning(Event):
+    """What `Thread.start` waits for, but not for ever.
+
+    Where address space is short a thread may end before it begins, and says so to nobody. One that
+    begins later than that finds nothing to do.
+    """
+
+    def wait(self, timeout: float | None = None) -> bool:
+        """Wait for it, and raise if it does not come."""
+        if timeout is not None:
+            return super().wait(timeout)
+        # Twice, because the process itself may have been stopped meanwhile.
+        if super().wait(_LONGEST_BEGINNING) or super().wait(_LONGEST_BEGINNING):
+            return True
+        raise RuntimeError("a thread does not begin")
+
+
+_LONGEST_BEGINNING = 10.0  # seconds
+
+
 def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_threads: int) -> None:
     """Return, or raise, when no thread is left: after Ctrl-C the blocks in flight are finished.
 
@@ -236,6 +256,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
     with held_interrupts(waiting.clear):
         try:
             for thread in threads:
+                thread._started = _Beginning()  # type: ignore[attr-defined]
                 thread.start()
                 started.append(thread)
         except BaseException as error:

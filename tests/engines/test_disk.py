@@ -167,7 +167,7 @@ np.save(sys.argv[3], PTU(engine=Disk(sys.argv[2], resume=True), n_jobs=2).fit(po
 """
 
 
-def test_killed_ten_times(tmp_path):
+def test_killed_again_and_again(tmp_path):
     points = swiss_roll(4000).points.astype(np.float32)
     np.save(tmp_path / "points.npy", points)
     words = [sys.executable, "-c", SCRIPT, tmp_path / "points.npy", tmp_path / "store"]
@@ -175,7 +175,7 @@ def test_killed_ten_times(tmp_path):
     chance = random.Random(7)
     marks = tmp_path / "store" / "component-0" / "store.json"
     done_before, n_kills = 0, 0
-    for _ in range(10):
+    for _ in range(5):
         process = subprocess.Popen(words, stderr=subprocess.PIPE)
         started = time.monotonic()
         seen = marks.stat().st_mtime if marks.exists() else None
@@ -195,7 +195,7 @@ def test_killed_ten_times(tmp_path):
             done = np.count_nonzero(np.load(rows_done) >= 0)
             assert done >= done_before  # nothing is forgotten
             done_before = done
-    assert n_kills >= 5
+    assert n_kills >= 3
     subprocess.run(words, check=True, timeout=200)
     np.testing.assert_array_equal(
         np.load(tmp_path / "found.npy"), PTU(landmarks=None).fit(points).embedding_

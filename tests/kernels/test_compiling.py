@@ -2,6 +2,7 @@
 
 import errno
 import shutil
+import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
 
@@ -133,3 +134,54 @@ def test_what_is_kept_is_not_waited_for(kept, fresh, monkeypatch, capsys):
     monkeypatch.setattr(compiling, "_LONG", 0.0)
     assert hits(fresh()) == len(ARRAYS)
     assert capsys.readouterr().err == ""
+
+
+class Finalized:
+    """What Ctrl-C raises in here is printed and forgotten, as in callbacks of LLVM."""
+
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+
+@pytest.fixture
+def _listening():
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    signal.signal(signal.SIGINT, before)
+
+
+@pytest.mark.usefixtures("_listening", "kept")
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+@pytest.mark.parametrize("is_kept", [False, True])
+def test_no_interrupt_is_lost_on_the_way_to_a_kernel(fresh, is_kept):
+    if is_kept:
+        hits(fresh())
+    double = fresh()
+    load = double._cache.load_overload
+
+    def interrupted(*arguments):
+        Finalized()
+        return load(*arguments)
+
+    double._cache.load_overload = interrupted
+    with pytest.raises(KeyboardInterrupt):
+        double(ARRAYS[0])
+    double._cache.load_overload = load
+    assert hits(double) == 2 * is_kept  # the next call is right
+
+
+@pytest.mark.usefixtures("_listening", "kept")
+def test_an_interrupt_that_becomes_an_error_is_one_still(fresh):
+    double = fresh()
+
+    def interrupted(*arguments):
+        try:
+            signal.raise_signal(signal.SIGINT)
+        except BaseException as error:
+            raise ValueError("something else") from error
+
+    double._cache.load_overload = interrupted
+    with pytest.raises(KeyboardInterrupt) as caught:
+        double(ARRAYS[0])
+    assert isinstance(caught.value.__cause__, ValueError)

@@ -11,6 +11,7 @@ from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import relax
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.order import sample
+from ptunfold.kernels.compiling import loading
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
@@ -51,7 +52,8 @@ def is_truer(
 
 def _told(points: Points, graph: Graph, dim: int, n_jobs: int | None) -> float:
     """Measure the share of the variance of some points that their picture tells."""
-    from ptunfold.kernels.batches import new_batch, shortest_paths  # they are tried when imported
+    with loading:  # they are tried when imported
+        from ptunfold.kernels.batches import new_batch, shortest_paths
 
     # Who takes the graph is told about its components.
     graph, _ = join_components(points, graph, "bridge", n_jobs, say=lambda _: None)

@@ -11,6 +11,7 @@ from numpy.typing import DTypeLike
 from ptunfold.geodesics.arrangement import arrange
 from ptunfold.geodesics.rows import Blocks, MeanRows, plan_batches, plan_blocks
 from ptunfold.geodesics.squares import BAND, BandSquares, new_bands
+from ptunfold.kernels.compiling import loading
 from ptunfold.kernels.development import new_unfolding, one_way_row
 from ptunfold.kernels.inputs import (
     BatchArrays,
@@ -195,7 +196,8 @@ class OneWayRows:
             self._write_by_trees(block, rows, first_row)
             return
         # Not before: half a second of the first call goes into Numba's own preparations.
-        from ptunfold.kernels.batches import batch_rows, new_batch
+        with loading:
+            from ptunfold.kernels.batches import batch_rows, new_batch
 
         laid, owners = self.laid, Owners(self.position, self.owners, self.owned)
         try:

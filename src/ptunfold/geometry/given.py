@@ -178,17 +178,22 @@ class Matrix(Given):
         entries = weights.ravel(), (tails, members.ravel())
         mean = sparse.csr_array(entries, shape=self.matrix.shape) + sparse.eye_array(n_points)
         mean = sparse.csr_array(mean)[self.places]  # copies stay together
+        # Of matrices no more than five are there at once, that of a product's turned factor too.
         squares = np.square(self.matrix, dtype=np.float64)
-        cross = squares if self._cross is None else self._cross
         from_moved = mean @ squares
+        cross = squares if self._cross is None else self._cross
+        del squares
         between = (mean @ from_moved.T).T
+        del from_moved
         own = 0.5 * np.diagonal(between).copy()
         between -= own
         between -= own[:, None]
-        between = 0.5 * (between + between.T)
+        between = between + between.T
+        between *= 0.5
         np.fill_diagonal(between, 0)
         distances = np.sqrt(np.maximum(between, 0, out=between), out=between)
-        cross = mean @ cross - own[:, None]
+        cross = mean @ cross
+        cross -= own[:, None]
         moves = np.sqrt(np.maximum(np.diagonal(cross), 0))
         return Matrix(distances.astype(self.dtype, copy=False), moves, cross)
 

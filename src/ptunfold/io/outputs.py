@@ -78,11 +78,16 @@ class Outputs(AbstractContextManager["Outputs"]):
 
     @contextmanager
     def writing(self, path: Path) -> Iterator[Path]:
-        """Give a name to write one of the files to."""
-        with held_interrupts():
-            self._parts[path] = _part_of(self._targets[path])
+        """Give a name to write one of the files to; whatever fails meanwhile is of the writing."""
+        part = self.begin(path)
         with writing_of(path):
-            yield self._parts[path]
+            yield part
+
+    def begin(self, path: Path) -> Path:
+        """Make the file that one is written to, beside its place."""
+        with held_interrupts():
+            part = self._parts[path] = _part_of(self._targets[path])
+        return part
 
     def take_over(self, path: Path, part: Path) -> None:
         """Give its name to what was written elsewhere in the folder, or leave it there."""

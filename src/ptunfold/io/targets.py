@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +12,7 @@ import numpy as np
 
 from ptunfold.io.arrays import npy_head
 from ptunfold.io.foreign import arrow_library, with_columns
-from ptunfold.io.outputs import Outputs, whole_file
+from ptunfold.io.outputs import Outputs, writing_of
 from ptunfold.io.partial import Partial
 from ptunfold.io.table import Table
 from ptunfold.io.tables import rows_as_bytes, write_table
@@ -58,18 +59,20 @@ class _RewrittenTarget(Target):
     numbers are known.
     """
 
-    def __init__(self, partial: Partial, path: Path, width: int, dtype: Any) -> None:
+    def __init__(self, partial: Partial, output: Path, part: Path, width: int, dtype: Any) -> None:
         super().__init__(self._write_group)
-        self._kept, self._path, self._width, self._dtype = partial, path, width, np.dtype(dtype)
+        self._kept, self._output, self._part = partial, output, part
+        self._width, self._dtype = width, np.dtype(dtype)
         self._n_kept = 0 if partial.state is None else int(partial.state["rows"])
         self._n_read = 0
         self._file: Any = None
 
     def _write_group(self, part: Table, added: dict[str, FloatArray], _: bool) -> None:
         rows = with_columns(part, added)
-        if self._file is None:
-            self._file = arrow_library().parquet.ParquetWriter(self._path, rows.schema)
-        self._file.write_table(rows)
+        with writing_of(self._output):
+            if self._file is None:
+                self._file = arrow_library().parquet.ParquetWriter(self._part, rows.schema)
+            self._file.write_table(rows)
 
     def carried(self, points: FloatArray, carry: Carry) -> FloatArray:
         """Return the numbers of the next rows: those that are kept, and then others to keep."""
@@ -90,10 +93,19 @@ class _RewrittenTarget(Target):
         if self._n_read == self._n_kept:  # else more than that is there already
             self._kept.mark({"rows": self._n_kept})
 
+    def finish(self) -> None:
+        """Write the end of the file, and have it on the disk before it gets its name."""
+        with writing_of(self._output):
+            if self._file is not None:
+                self._file.close()
+            with self._part.open("rb+") as file:
+                os.fsync(file.fileno())
+
     def close(self) -> None:
-        """Write the end of the file."""
+        """Let go of the file, of which nothing is wanted any more."""
         if self._file is not None:
-            self._file.close()
+            with suppress(OSError):  # there was another error before
+                self._file.close()
 
 
 @contextmanager
@@ -131,12 +143,10 @@ def open_target(
         with partial, outputs:
             if ending == ".parquet":
                 # One number more, for what is to be known of a row beside the columns.
-                with (
-                    outputs.writing(output) as part,
-                    whole_file(part) as name,
-                    closing(_RewrittenTarget(partial, name, width + 1, dtype)) as target,
-                ):
-                    yield target
+                part = outputs.begin(output)
+                with closing(_RewrittenTarget(partial, output, part, width + 1, dtype)) as whole:
+                    yield whole
+                    whole.finish()
                 return
             yield Target(lambda *rows: partial.write(rows_as_bytes(ending, *rows)), partial)
             n_rows = (partial.size - n_head) // (width * np.dtype(dtype).itemsize)

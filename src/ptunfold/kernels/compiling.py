@@ -7,15 +7,18 @@ that a kernel is in, and takes the code of another signature if two processes sa
 from __future__ import annotations
 
 import hashlib
+import os
 import sys
 from contextlib import suppress
-from functools import cache
+from functools import cache, wraps
 from pathlib import Path
 from time import perf_counter
 
 from numba import njit
+from numba.core.compiler_lock import global_compiler_lock
 
 from ptunfold.caller import warn
+from ptunfold.interrupts import unswallowed_interrupts
 
 
 def compiled(variant="", **options):
@@ -38,9 +41,31 @@ def compiled(variant="", **options):
             return njit(nogil=True, **options)(function)
         with suppress(AttributeError):  # Numba may be told to compile nothing, or be another one
             dispatcher._cache = _Cache(dispatcher._cache)
+            dispatcher.compile = _heedful(dispatcher.compile)
         return dispatcher
 
     return decorate
+
+
+# Kernels that are imported when they are needed are so with this in hand: see below.
+loading = global_compiler_lock
+if hasattr(os, "register_at_fork"):
+    # A fork waits for the kernel that another thread is loading or compiling: the child does not
+    # have that thread, and would wait for its lock for ever.
+    os.register_at_fork(
+        before=loading.acquire, after_in_parent=loading.release, after_in_child=loading.release
+    )
+
+
+def _heedful(compile_):
+    """Let no Ctrl-C be lost while a kernel is loaded or compiled, in callbacks of LLVM."""
+
+    @wraps(compile_)
+    def heedful(*arguments):
+        with unswallowed_interrupts():
+            return compile_(*arguments)
+
+    return heedful
 
 
 def is_kept(dispatcher, arguments):
