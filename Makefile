@@ -16,7 +16,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
 
-test: lint types imports pytest  ## everything that has to hold
+test: kernels lint types imports pytest  ## everything that has to hold
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -29,7 +29,7 @@ imports: $(DEV)
 	$(BIN)/lint-imports
 
 # Three on two cores: some of them wait, for browsers, other processes and disks.
-pytest: $(DEV)
+pytest: $(DEV) | kernels
 	$(BIN)/pytest -n 3 --dist loadfile
 
 # Two processes share the work, and all that tests start find it done.

@@ -77,7 +77,7 @@ def test_a_second_look_when_the_texture_is_known(monkeypatch):
     with pytest.warns(UserWarning, match="the data are no sheet"):
         PTU(landmarks=10).fit(rough)
     monkeypatch.setattr(pipeline, "tangent_frames", None)
-    with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 20 MB"):
+    with pytest.raises(MemoryError, match=r"10 landmarks of 1500 points need about 19 MB"):
         PTU(landmarks=10).fit(smooth)
 
 
