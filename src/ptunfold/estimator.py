@@ -189,8 +189,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     graph_ : Graph
         The proximity graph, bridges included.
     frames_ : Frames
-        The tangent frames. With more features than points they are written in an orthonormal
-        basis of the span of the points; with a metric that is not Euclidean they are shares of
+        The tangent frames. Where points span less than there are features they are written in an
+        orthonormal basis of their span; with a metric that is not Euclidean they are shares of
         ``frames_.members``.
     connection_ : Connection
         Rotation and step of each edge.
