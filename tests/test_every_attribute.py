@@ -186,7 +186,7 @@ def fitted_by_workers(points, parameters):
     with (
         warnings.catch_warnings(action="ignore"),  # of ports that are in use
         distributed.LocalCluster(
-            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=None
+            n_workers=1, threads_per_worker=1, processes=False, dashboard_address=":0"
         ) as cluster,
         distributed.Client(cluster),
     ):

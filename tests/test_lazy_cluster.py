@@ -61,7 +61,7 @@ def test_what_was_sent_to_a_cluster_survives_a_worker(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         with (
-            distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=None) as cluster,
+            distributed.LocalCluster(2, threads_per_worker=1, dashboard_address=":0") as cluster,
             distributed.Client(cluster) as client,
         ):
             found = model.transform(da.from_array(NEW, chunks=(40, 3)))

@@ -13,6 +13,7 @@ from threadpoolctl import threadpool_info
 
 from ptunfold import PTU, Disk, threads
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
+from ptunfold.geometry import neighbors
 from ptunfold.geometry.neighbors import neighbor_lists
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks, single_threaded_blas
 
@@ -138,6 +139,7 @@ def test_openmp_keeps_to_the_number_of_threads(monkeypatch):
         return limit(limits=limits)
 
     monkeypatch.setattr(threads._libraries("openmp"), "limit", seeing)
+    monkeypatch.setattr(neighbors, "_MOST_PLAIN_PRODUCTS", 0)  # not by plain products
     before = {one["filepath"]: one["num_threads"] for one in threadpool_info()}
     wide = np.random.default_rng(0).normal(size=(3000, 30))
     lists = [neighbor_lists(wide, 10, n_jobs=n_jobs) for n_jobs in (1, 2)]

@@ -20,7 +20,7 @@ def client(tmp_path_factory):
             distributed.LocalCluster(
                 n_workers=2,
                 threads_per_worker=1,
-                dashboard_address=None,
+                dashboard_address=":0",
                 local_directory=scratch,
             ) as cluster,
             distributed.Client(cluster) as client,

@@ -162,7 +162,7 @@ def test_a_worker_that_comes_later_takes_part(tmp_path):
             return rows
 
     with (
-        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=None) as some,
+        distributed.LocalCluster(1, threads_per_worker=1, dashboard_address=":0") as some,
         distributed.Client(some) as client,
         pytest.MonkeyPatch.context() as patch,
     ):
@@ -269,7 +269,7 @@ def test_inside_a_task_it_is_refused(client, points):
 def test_no_workers():
     points = swiss_roll(300).points
     with (
-        distributed.LocalCluster(n_workers=0, dashboard_address=None) as empty,
+        distributed.LocalCluster(n_workers=0, dashboard_address=":0") as empty,
         distributed.Client(empty),
         pytest.raises(ValueError, match="has no workers"),
     ):

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from ptunfold.interrupts import held_interrupts
-from ptunfold.io.outputs import whole_file, writing_of
+from ptunfold.io.outputs import writing_of
 
 fcntl: Any
 try:
@@ -58,6 +58,7 @@ class Partial(AbstractContextManager["Partial"]):
         folder, name = os.path.split(os.path.realpath(target))
         stem = f".ptunfold-{hashlib.sha256(os.fsencode(name)).hexdigest()[:16]}"
         self.path, self._journal = Path(folder, f"{stem}.part"), Path(folder, f"{stem}.json")
+        self._next = Path(folder, f"{stem}.next")
         self._target, self._about, self._n_head = target, about, n_head
         self.state: dict[str, Any] | None = None
         self._is_whole = False
@@ -86,7 +87,7 @@ class Partial(AbstractContextManager["Partial"]):
                     return file
                 if is_there:  # it had got its own name when the process was killed
                     self.path.unlink()
-                    self._journal.unlink(missing_ok=True)
+                    self._forget()
             except BaseException:
                 file.close()
                 raise
@@ -94,7 +95,7 @@ class Partial(AbstractContextManager["Partial"]):
 
     def _begin(self, resume: bool, force: bool) -> None:
         if not self._journal.exists() or (force and not resume):
-            self._journal.unlink(missing_ok=True)
+            self._forget()
             self._file.truncate(0)
             self._file.write(bytes(self._n_head))
             return
@@ -116,6 +117,7 @@ class Partial(AbstractContextManager["Partial"]):
         if (self.size, self._checksum) != (found["size"], found["checksum"]):
             raise self._damage()
         self.state = found["state"]
+        self._next.unlink(missing_ok=True)
         self._file.truncate(self.size)
         self._file.seek(self.size)
 
@@ -153,9 +155,17 @@ class Partial(AbstractContextManager["Partial"]):
         told |= {"size": self.size, "checksum": self._checksum}
         with writing_of(self._target):
             self._sync()
-            with whole_file(self._journal) as name:
-                name.write_text(json.dumps(told), encoding="utf-8")
+            # Always the same name: what a kill leaves there, the next process finds.
+            with self._next.open("w", encoding="utf-8") as file:
+                file.write(json.dumps(told))
+                file.flush()
+                os.fsync(file.fileno())
+            self._next.replace(self._journal)
         self.state = state
+
+    def _forget(self) -> None:
+        for name in (self._journal, self._next):
+            name.unlink(missing_ok=True)
 
     def finish(self, head: bytes = b"") -> None:
         """Say that nothing is missing but the head, which may come again."""
@@ -178,7 +188,7 @@ class Partial(AbstractContextManager["Partial"]):
                 self._file.close()
             if not self.is_kept(error):
                 self.path.unlink(missing_ok=True)
-                self._journal.unlink(missing_ok=True)
+                self._forget()
             self._file.close()
 
     def is_kept(self, error: BaseException | None) -> bool:
