@@ -131,6 +131,15 @@ def heatgeo(points, n_components, seed):
 
 
 def rats(points, n_components, seed):
+    import sys
+    import types
+
+    # pyLDLE2 imports one function from where hyperspy no longer has it, and does not call it here.
+    stand_in = types.ModuleType("hyperspy.learn.rpca")
+    stand_in.rpca_godec = None
+    for name in ("hyperspy", "hyperspy.learn"):
+        sys.modules.setdefault(name, types.ModuleType(name))
+    sys.modules.setdefault("hyperspy.learn.rpca", stand_in)
     from pyLDLE2.buml_ import BUML
 
     model = BUML(d=n_components, n_proc=2, global_opts={"color_tear": False})

@@ -10,7 +10,7 @@ INTRO = {
         "How true are distances?",
         "Mean relative error of all pairs in per cent, after the one factor that helps most: not"
         " all methods have a\nunit. In brackets the error as given, where there is one; then"
-        " Spearman's correlation of ranks. 1000 points in\nR³, medians over seeds. The truth across"
+        " Spearman's correlation of ranks. 1000 points in\nR³. The truth across"
         " the hole of the S is the length in the unrolled sheet, where\nshortest paths in a graph"
         " must go round. Methods that give places alone are not asked.",
     ),
@@ -18,7 +18,7 @@ INTRO = {
         "How true are embeddings?",
         "What is left, in per cent, after the best linear map to the known sheet, which forgives"
         " any scale; in\nbrackets what is left after the best rigid motion, for methods that keep"
-        " lengths. 1000 points in R³, medians\nover seeds.",
+        " lengths. 1000 points in R³.",
     ),
     "noise": (
         "What does noise do?",
@@ -51,17 +51,26 @@ def least(runs, key):
 
 
 def runs_of(found, of):
-    return [one for job, one in found.items() if job.rsplit("|", 1)[0] == of and "failed" not in one]
+    return [
+        one for job, one in found.items() if job.rsplit("|", 1)[0] == of and "failed" not in one
+    ]
 
 
 def failure_of(found, of):
-    told = [one["failed"] for job, one in found.items() if job.startswith(f"{of}|") and "failed" in one]
+    told = [
+        one["failed"] for job, one in found.items() if job.startswith(f"{of}|") and "failed" in one
+    ]
     return told[0] if told else None
 
 
 def sets_of(found):
     """List sets in the order in which they were asked for."""
     return list(dict.fromkeys(job.rsplit("|", 1)[0] for one in found.values() for job in one))
+
+
+def seeds_of(found):
+    n_seeds = len({job.rsplit("|", 1)[1] for jobs in found.values() for job in jobs})
+    return "One seed" if n_seeds == 1 else f"{n_seeds} seeds"
 
 
 def cell(question, name, runs):
@@ -157,8 +166,10 @@ def write_report(kept, here, limits, folder):
     lines = [
         "# PTU beside the field",
         "",
-        f"`make field` on {here['machine']}, whose load was {here['load']:.1f} in the end. {limits}",
-        f"{packages}.",
+        f"`make field` on {here['machine']}; their load was {here['load']:.1f} in the end, which is"
+        " what to hold against the seconds.",
+        f"Medians over seeds. {limits}",
+        f"Versions: {packages}.",
         "",
         "| method | settings |",
         "| --- | --- |",
@@ -167,6 +178,7 @@ def write_report(kept, here, limits, folder):
     for question, (title, words) in INTRO.items():
         if question in kept:
             draw(question, kept[question], folder / f"field_{question}.png")
+            words += f" {seeds_of(kept[question])}."
             lines += ["", f"## {title}", "", words, "", *table(question, kept[question])]
             lines += ["", f"![{title}](field_{question}.png)"]
     told = list(failures(kept))
