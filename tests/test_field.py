@@ -45,16 +45,16 @@ def test_an_embedding_with_nan_fails(monkeypatch):
 
 
 def test_pruning_by_curvature_removes_a_planted_shortcut_alone():
-    line = np.arange(60.0)[:, None] + np.random.default_rng(0).uniform(0, 0.1, (60, 1))
+    line = np.arange(45.0)[:, None] + np.random.default_rng(0).uniform(0, 0.1, (45, 1))
     graph = orc.neighbour_graph(line, 8).tolil()
-    graph[3, 56] = graph[56, 3] = 1.0
+    graph[3, 41] = graph[41, 3] = 1.0
     pruned = orc.prune(graph.tocsr())
-    assert pruned[3, 56] == 0
+    assert pruned[3, 41] == 0
     assert pruned.nnz == graph.nnz - 2
 
 
 def test_curvature_is_one_in_a_crowd_and_least_on_a_bridge():
-    linked = block_diag((np.ones((5, 5)), np.ones((5, 5)))) - np.eye(10)
+    linked = block_diag(np.ones((5, 5)), np.ones((5, 5))) - np.eye(10)
     linked[0, 9] = linked[9, 0] = 1
     edges, found = orc.curvatures(csr_matrix(linked))
     is_bridge = (edges == (0, 9)).all(axis=1)
