@@ -27,7 +27,7 @@ from truth import distance_error, embedding_error
 HERE = Path(__file__).parent
 KEPT = HERE.parent / "build" / "field.json"  # every measurement, so that runs can be continued
 MOST_SECONDS = 60  # for a fit
-SLOW_SECONDS = 10  # one seed is enough of a fit that takes longer
+SLOW_SECONDS = 20  # one seed is enough of a fit that takes longer
 START_SECONDS = 60  # for imports and compilation
 N_SEEDS = 3
 MARK = "FIELD "  # lines of the worker that are its own: methods print what they like

@@ -151,7 +151,7 @@ METHODS = {
     "Isomap": Method(isomap, "scikit-learn, 10 neighbours", True, True),
     "ORC Isomap": Method(
         orc_isomap,
-        "benchmarks/orc.py, 20 neighbours, δ = 0.8, λ = 0.01 as its paper; it is no package",
+        "`benchmarks/orc.py`, 20 neighbours, δ = 0.8, λ = 0.01 as its paper; it is no package",
         True,
         True,
     ),
@@ -159,7 +159,10 @@ METHODS = {
         landmark_isomap, "tapkee, 10 neighbours, a tenth as landmarks", keeps_lengths=True
     ),
     "LTSA": Method(local_method("ltsa"), "scikit-learn, 12 neighbours as in its examples"),
-    "HLLE": Method(local_method("hessian"), "scikit-learn, 12 neighbours as in its examples"),
+    "HLLE": Method(
+        local_method("hessian"),
+        "scikit-learn, 12 neighbours as in its examples; its places are those of its LTSA",
+    ),
     "RATS": Method(
         rats,
         "pyLDLE2, its authors' package before pyRATS: local PCA, Riemannian descent, tears",
@@ -170,5 +173,5 @@ METHODS = {
     "PHATE": Method(phate, "as it comes: 5 neighbours, t chosen"),
     "UMAP": Method(umap, "as it comes: 15 neighbours, distance 0.1"),
     "PaCMAP": Method(pacmap, "as it comes: 10 neighbours"),
-    "PyMDE": Method(pymde, "preserve_neighbors, as it comes"),
+    "PyMDE": Method(pymde, "`preserve_neighbors` as it comes"),
 }

@@ -46,6 +46,11 @@ def median(runs, key):
     return statistics.median(values) if values else None
 
 
+def short(value):
+    """Write two digits that count, and no powers of ten."""
+    return f"{value:.2g}" if value < 10 else f"{value:.0f}"
+
+
 def least(runs, key):
     return min(run[key] for run in runs)
 
@@ -76,13 +81,13 @@ def seeds_of(found):
 def cell(question, name, runs):
     if question == "distances":
         given = median(runs, "error")
-        shown = f"{median(runs, 'scaled'):.2f}" + ("" if given is None else f" ({given:.2f})")
+        shown = short(median(runs, "scaled")) + ("" if given is None else f" ({short(given)})")
         return f"{shown}, {median(runs, 'rank'):.3f}"
     if question == "embedding":
-        rigid = f" ({median(runs, 'rigid'):.3g})" if METHODS[name].keeps_lengths else ""
-        return f"{median(runs, 'linear'):.3g}{rigid}"
+        rigid = f" ({short(median(runs, 'rigid'))})" if METHODS[name].keeps_lengths else ""
+        return short(median(runs, "linear")) + rigid
     if question == "noise":
-        return f"{median(runs, 'linear'):.3g}"
+        return short(median(runs, "linear"))
     if question == "real":
         rank = median(runs, "rank")
         return f"{median(runs, 'knn'):.3f}" + ("" if rank is None else f", {rank:.3f}")
