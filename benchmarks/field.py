@@ -140,7 +140,7 @@ def measure_real(name, data, seed):
 def measure_time(name, data, seed):
     from one_fit import peak_bytes, resident_bytes, timed
 
-    places_of(name, roll_with_hole(600, 1).points.astype(np.float32), seed)  # compiles
+    places_of(name, roll_with_hole(800, 1).points.astype(np.float32), seed)  # compiles
     points, before = data.points.astype(np.float32), resident_bytes()
     _, seconds, cpu = timed(lambda: places_of(name, points, seed))
     return {"seconds": seconds, "cpu": cpu, "megabytes": max(0, peak_bytes() - before) / 1e6}
