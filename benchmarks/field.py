@@ -138,12 +138,28 @@ def measure_real(name, data, seed):
 
 
 def measure_time(name, data, seed):
-    from one_fit import peak_bytes, resident_bytes, timed
+    from one_fit import resident_bytes, timed
 
-    places_of(name, roll_with_hole(800, 1).points.astype(np.float32), seed)  # compiles
+    # What is compiled depends on the size too, so the first fit, not counted, is as large.
+    places_of(name, roll_with_hole(len(data.points), seed + 1000).points.astype(np.float32), seed)
     points, before = data.points.astype(np.float32), resident_bytes()
+    forget_peak()
     _, seconds, cpu = timed(lambda: places_of(name, points, seed))
     return {"seconds": seconds, "cpu": cpu, "megabytes": max(0, peak_bytes() - before) / 1e6}
+
+
+def forget_peak():
+    """Let the peak of resident memory begin again, which Linux alone can do."""
+    with contextlib.suppress(OSError):
+        Path("/proc/self/clear_refs").write_text("5")
+
+
+def peak_bytes():
+    """Read the peak of resident memory since it began."""
+    for line in Path("/proc/self/status").read_text().splitlines():
+        if line.startswith("VmHWM:"):
+            return int(line.split()[1]) * 1024
+    raise OSError("/proc/self/status has no VmHWM")
 
 
 def places_of(name, points, seed, n_components=2):
@@ -293,8 +309,8 @@ def main():
                 seconds = time.perf_counter() - start
                 print(f"{question}, {name}: {seconds:.0f} s", *_told(found), flush=True)
     limits = (
-        f"A fit may take {MOST_SECONDS} s; one that takes more than {SLOW_SECONDS} s is"
-        " made with one seed."
+        f"A fit may take {MOST_SECONDS} s, and {START_SECONDS} s more if a process begins with it;"
+        f" one that takes more than\n{SLOW_SECONDS} s is made with one seed."
     )
     write_report(kept, versions(), limits, HERE / "results")
 

@@ -34,9 +34,9 @@ INTRO = {
     ),
     "time": (
         "How long, and how much memory?",
-        "The swiss roll with a hole, float32, each fit alone in a fresh process after a small one"
-        " that compiles:\nleast wall seconds (CPU seconds) of the seeds, and the peak of resident"
-        " memory above what the process had\nbefore, in MB.",
+        "The swiss roll with a hole, float32, each fit in a fresh process of its own, after"
+        " one of the same size that\ncompiles and is not counted: least wall seconds (CPU seconds)"
+        " of the seeds, and the peak of resident memory above\nwhat the process had before, in MB.",
     ),
 }
 
