@@ -73,9 +73,22 @@ def sets_of(found):
     return list(dict.fromkeys(job.rsplit("|", 1)[0] for one in found.values() for job in one))
 
 
-def seeds_of(found):
-    n_seeds = len({job.rsplit("|", 1)[1] for jobs in found.values() for job in jobs})
-    return "One seed" if n_seeds == 1 else f"{n_seeds} seeds"
+def seeds_of(question, found):
+    """Say how many seeds there were, who had fewer, and who was not asked."""
+    n_runs = {
+        name: min((len(runs_of(jobs, of)) for of in sets_of({name: jobs})), default=0)
+        for name, jobs in found.items()
+    }
+    most = max(n_runs.values())
+    said = "One seed." if most == 1 else f"{most} seeds."
+    fewer = [f"{name} ({n})" for name, n in n_runs.items() if 0 < n < most]
+    if fewer:
+        said += f" Fewer: {', '.join(fewer)}."
+    asked = [n for n, m in METHODS.items() if question != "distances" or m.gives_distances]
+    left_out = [name for name in asked if name not in found]
+    if left_out:
+        said += f" Not asked in this run: {', '.join(left_out)}."
+    return said
 
 
 def cell(question, name, runs):
@@ -183,7 +196,7 @@ def write_report(kept, here, limits, folder):
     for question, (title, words) in INTRO.items():
         if question in kept:
             draw(question, kept[question], folder / f"field_{question}.png")
-            words += f" {seeds_of(kept[question])}."
+            words += f"\n{seeds_of(question, kept[question])}"
             lines += ["", f"## {title}", "", words, "", *table(question, kept[question])]
             lines += ["", f"![{title}](field_{question}.png)"]
     told = list(failures(kept))
