@@ -256,6 +256,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
     with held_interrupts(waiting.clear):
         try:
             for thread in threads:
+                # Nothing public tells that a thread never began.
                 thread._started = _Beginning()  # type: ignore[attr-defined]
                 thread.start()
                 started.append(thread)

@@ -161,7 +161,7 @@ def _trials(estimator: Callable[..., Any]) -> Iterator[Trial]:
         with tempfile.TemporaryDirectory() as folder:
             file = Path(folder) / "model.safetensors"
             model.save(file)
-            again = estimator.load(file)  # type: ignore[attr-defined]
+            again = estimator.load(file)  # type: ignore[attr-defined]  # a class, passed in
         is_same = np.array_equal(again.embedding_, model.embedding_)
         there = np.allclose(again.transform(points), model.embedding_)
         back = float(np.abs(again.inverse_transform(model.embedding_) - points).max())
