@@ -1,6 +1,6 @@
 """Graphs that fall apart."""
 
-from itertools import pairwise
+from itertools import combinations, pairwise
 
 import numpy as np
 import pytest
@@ -9,7 +9,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, build_graph, geodesic_distances
 from ptunfold.datasets import s_with_hole
-from ptunfold.geometry import neighbors, stages
+from ptunfold.geometry import components, neighbors, stages
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.graph import without_bridges
 
@@ -237,3 +237,26 @@ def test_bridges_of_many_points_have_their_numbers(monkeypatch, tmp_path):
     assert other in model.graph_.indices[model.graph_.indptr[one] : model.graph_.indptr[one + 1]]
     model.save(tmp_path / "model")
     np.testing.assert_array_equal(PTU.load(tmp_path / "model").graph_.bridges, model.graph_.bridges)
+
+
+def test_components_that_touch_are_those_that_a_plain_search_finds():
+    rng = np.random.default_rng(0)
+    # Pieces of a ring of all lengths, with gaps of all widths, and one far away.
+    angle = np.sort(rng.uniform(0, 2 * np.pi, 3000))
+    labels = np.searchsorted([0.5, 0.8, 2.0, 3.5, 3.6, 6.0], angle)
+    angle += 0.05 * rng.random(7)[labels]
+    points = np.column_stack((np.cos(angle), np.sin(angle), np.cos(3 * angle)))
+    points[labels == 2] += 3
+    labels = np.argsort(np.argsort(-np.bincount(labels), kind="stable"))[labels]
+    gaps = np.full((7, 7), np.inf)
+    for one, other in combinations(range(7), 2):
+        apart = cdist(points[labels == one], points[labels == other])
+        gaps[one, other] = gaps[other, one] = apart.min()
+    nearest = gaps.min(axis=1)
+    touching = gaps <= 3 * np.maximum(nearest[:, None], nearest)
+    pairs = components._closest_pairs(points, labels, 1)
+    assert len(pairs) == touching.sum() / 2 > 6
+    for ends in pairs:
+        one, other = labels[ends]
+        assert np.linalg.norm(np.subtract(*points[ends])) == pytest.approx(gaps[one, other])
+        assert touching[one, other]

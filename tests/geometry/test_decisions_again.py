@@ -1,12 +1,14 @@
-"""That data are looked at again in the dimensions that are left."""
+"""That data are looked at again: in the dimensions that are left, in larger neighbourhoods."""
 
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
+from ptunfold import build_graph
 from ptunfold.geometry import decisions
-from ptunfold.geometry.decisions import look_at
-from ptunfold.geometry.texture import Texture
+from ptunfold.geometry.decisions import look_at, resolve_auto
+from ptunfold.geometry.texture import Texture, texture_of
 from ptunfold.threads import Run
 from tests.geometry.test_decisions import OPEN
 
@@ -42,3 +44,53 @@ def test_dimensions_that_were_asked_for_stay(looks, monkeypatch):
     options, _ = look_at("points", "graph", replace(OPEN, may_shrink=False), Run())
     assert options.intrinsic_dim == 2
     assert len(looks) == 1
+
+
+@pytest.mark.parametrize(
+    ("kinds", "n_points", "scale", "n_looks"),
+    [
+        # As it is, or as far as there is room: 33 neighbourhoods of 84 for each scale.
+        (["noisy"], 50_000, 1, 1),
+        (["smooth"], 50_000, 1, 1),
+        (["very noisy"] * 4, 5543, 1, 1),
+        (["very noisy"] * 4, 5544, 2, 2),
+        (["very noisy"] * 4, 22_176, 8, 4),
+        # No farther than needed, and not where there is no noise to be seen any more.
+        (["very noisy", "noisy", "noisy"], 50_000, 2, 2),
+        (["very noisy", "very noisy", "smooth"], 50_000, 2, 3),
+        # Of what looks rough, noise may show later, or never.
+        (["rough", "rough", "very noisy", "noisy"], 50_000, 8, 4),
+        (["rough"] * 4, 50_000, 1, 4),
+        # A neighbourhood of all points would take too long.
+        (["very noisy"] * 4, 250_000, 4, 3),
+        (["very noisy"] * 4, 1_000_000, 1, 1),
+    ],
+)
+def test_neighborhoods_grow_until_they_are_wider_than_the_noise(
+    kinds, n_points, scale, n_looks, monkeypatch
+):
+    looked = []
+
+    def texture_of(points, graph, dim, *, scale=1, n_jobs):
+        looked.append(scale)
+        return Texture(kinds[len(looked) - 1], 0.8, scale=scale)
+
+    monkeypatch.setattr(decisions, "texture_of", texture_of)
+    points = np.broadcast_to(np.float64(0), (n_points, 1))
+    _, texture = look_at(points, None, replace(OPEN, may_shrink=False), Run())
+    assert looked == [2**k for k in range(n_looks)]
+    assert texture.scale == scale
+    assert resolve_auto(OPEN, texture, n_points).denoise_neighbors == scale * 6 * (
+        14 if texture.kind == "very noisy" else 8
+    )
+
+
+def test_more_points_are_no_harm_in_noise():
+    angle = np.random.default_rng(0).uniform(0, 2 * np.pi, 3000)
+    circle = np.column_stack((np.cos(angle), np.sin(angle), np.cos(2 * angle)))
+    noisy = circle + 0.06 * np.random.default_rng(1).standard_normal(circle.shape)
+    options = replace(OPEN, intrinsic_dim=1, may_shrink=False)
+    graph = build_graph(noisy)
+    assert texture_of(noisy, graph, 1).kind == "rough"
+    _, texture = look_at(noisy, graph, options, Run())
+    assert (texture.kind, texture.scale) == ("very noisy", 2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 
 import numpy as np
@@ -17,6 +17,7 @@ _MOST_SEARCHED_TOGETHER = 64
 # Components of which every two are joined that touch: so many at most, of so many points at least.
 _MOST_IN_PAIRS, _LEAST_IN_PAIRS = 32, 10
 _TOUCHING = 3.0  # of the way that either has to the nearest of the others
+_PROBES = 100  # points that tell how far apart two components are at most
 _REMEDIES = 'raise n_neighbors or radius, add edges, or choose another value of "disconnected"'
 
 
@@ -101,14 +102,23 @@ def _closest_pairs(points: Points, labels: IntArray, n_jobs: int | None) -> IntA
     """
     n_large = min(int((np.bincount(labels) >= _LEAST_IN_PAIRS).sum()), _MOST_IN_PAIRS)
     members = [np.flatnonzero(labels == one) for one in range(n_large)]
+    # A search for what is far takes long: some points tell first how far it can be.
+    probes = [ours[:: -(-len(ours) // _PROBES)] for ours in members]
+    bounds = np.full((n_large, n_large), np.inf)
+    for other, theirs in enumerate(members):  # the larger ones are searched
+        asking = {one: probes[one] for one in range(other + 1, n_large)}
+        for one, (_, _, gap) in _closest(points, theirs, asking, n_jobs).items():
+            bounds[one, other] = bounds[other, one] = gap
+    reach = _TOUCHING * bounds.min(axis=1, initial=np.inf)
     pairs, gaps = [], np.full((n_large, n_large), np.inf)
-    for one, ours in enumerate(members):
-        for other, theirs in enumerate(members[:one]):  # the larger ones, which are searched
-            found = theirs[nearest_among(points, theirs, ours, 1, n_jobs)[:, 0]]
-            lengths = edge_lengths(points, ours, found, n_jobs=n_jobs)
-            best = int(lengths.argmin())
-            pairs.append((one, other, ours[best], found[best]))
-            gaps[one, other] = gaps[other, one] = lengths[best]
+    for other, theirs in enumerate(members):
+        asked: dict[int, IntArray] = {}
+        for one in range(other + 1, n_large):
+            bound = min(bounds[one, other], max(reach[one], reach[other]))
+            asked[one] = _within(points, members[one], theirs, bound)
+        for one, (ours, found, gap) in _closest(points, theirs, asked, n_jobs).items():
+            pairs.append((one, other, ours, found))
+            gaps[one, other] = gaps[other, one] = gap
     to_nearest = gaps.min(axis=1, initial=np.inf)
     touching = [
         ends
@@ -116,6 +126,37 @@ def _closest_pairs(points: Points, labels: IntArray, n_jobs: int | None) -> IntA
         if gaps[one, other] <= _TOUCHING * max(to_nearest[one], to_nearest[other])
     ]
     return np.array(touching, dtype=np.int64).reshape(-1, 2)
+
+
+def _closest(
+    points: Points, theirs: IntArray, asked: Mapping[int, IntArray], n_jobs: int | None
+) -> dict[int, tuple[int, int, float]]:
+    """Find the points closest to each other of several components and another one.
+
+    ``asked`` has points of each component. Returns for each that has some a point, the one of
+    ``theirs`` that is nearest, and how far it is.
+    """
+    asked = {one: ours for one, ours in asked.items() if len(ours)}
+    if not asked:
+        return {}
+    together = np.concatenate(list(asked.values()))
+    found = theirs[nearest_among(points, theirs, together, 1, n_jobs)[:, 0]]
+    lengths = edge_lengths(points, together, found, n_jobs=n_jobs)
+    closest, start = {}, 0
+    for one, ours in asked.items():
+        best = start + int(lengths[start : start + len(ours)].argmin())
+        closest[one] = together[best], found[best], lengths[best]
+        start += len(ours)
+    return closest
+
+
+def _within(points: Points, ours: IntArray, theirs: IntArray, reach: float) -> IntArray:
+    """Leave out points that are farther than ``reach`` from the box around others."""
+    if isinstance(points, Space):
+        return ours
+    box, places = points[theirs], points[ours].astype(np.float64)
+    off = np.maximum(np.maximum(box.min(axis=0) - places, places - box.max(axis=0)), 0)
+    return ours[np.linalg.norm(off, axis=1) <= reach * (1 + 1e-9)]
 
 
 def _shortest_ways_out(points: Points, labels: IntArray, n_jobs: int | None) -> IntArray:

@@ -56,11 +56,15 @@ class Texture:
         over points.
     n_each : int
         How many neighbours for each coefficient surfaces are fitted to, where there is noise.
+    scale : int
+        So many times as many take part in denoising: of dense data noise fills small
+        neighbourhoods.
     """
 
     kind: str
     explained: float
     n_each: int = MANY
+    scale: int = 1
 
     @property
     def is_noisy(self) -> bool:
@@ -78,13 +82,16 @@ class Texture:
         return replace(self, kind="smooth" if self.explained >= _WELL_EXPLAINED else "rough")
 
 
-def texture_of(points: Points, graph: Graph, dim: int, *, n_jobs: int | None = None) -> Texture:
+def texture_of(
+    points: Points, graph: Graph, dim: int, *, scale: int = 1, n_jobs: int | None = None
+) -> Texture:
     """Tell flat, smooth, noisy and rough data apart.
 
     Planes and quadratic surfaces are fitted to neighbourhoods of some points, small and large.
     What surfaces leave over grows fast with the neighbourhood where it comes from curvature, and
     not at all where it is noise. Noise also makes a neighbourhood the less thick, relative to its
     width, the wider it is; data that are no sheet of this dimension are as thick at any width.
+    With a ``scale`` all neighbourhoods have so many times as many members.
 
     Examples
     --------
@@ -111,8 +118,9 @@ def texture_of(points: Points, graph: Graph, dim: int, *, n_jobs: int | None = N
             nodes, points, graph, n_neighbors, dim + more, tangent=tangent, n_jobs=n_jobs
         )
 
-    n_near = plane_neighbors(dim, n_points)
-    few, many = (share * n_coefficients(dim) for share in (FEW, MANY))
+    n_terms = scale * n_coefficients(dim)
+    n_near = min(scale * plane_neighbors(dim, n_points), n_points - 1)
+    few, many = FEW * n_terms, MANY * n_terms
     planes = look(n_near)
     explained = median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
@@ -131,7 +139,7 @@ def texture_of(points: Points, graph: Graph, dim: int, *, n_jobs: int | None = N
     is_thin = thin < max(_THIN, _THINNER * thick)
     # Noise in many directions is thick at any width, but its share falls as the width grows.
     if not is_thin and explained < _WELL_EXPLAINED:
-        widest = IN_STRONG_NOISE * n_coefficients(dim)
+        widest = IN_STRONG_NOISE * n_terms
         if widest < n_points:
             is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
     # Creases are no noise, which is the same everywhere: between them planes explain everything.
@@ -142,19 +150,19 @@ def texture_of(points: Points, graph: Graph, dim: int, *, n_jobs: int | None = N
     # Off the surface in all directions, or in one direction, but off the plane.
     off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
     is_strong = min(np.median(off) * np.sqrt(many + 1), thin) >= _STRONG
-    room = n_points / (LEAST_NEIGHBORHOODS * n_coefficients(dim))  # for each coefficient
+    room = n_points / (LEAST_NEIGHBORHOODS * n_terms)  # for each coefficient
     if room < MANY and explained < _EXPLAINED:  # too few to tell noise from more dimensions
         return Texture(clean, explained)
     if is_strong and room >= IN_STRONG_NOISE:
-        return Texture("very noisy", explained)
+        return Texture("very noisy", explained, scale=scale)
     # Noise is alike everywhere. If some neighbourhoods fit far worse than most, they are too wide,
     # and smaller ones are taken; of few points these from the start.
     nodes = sample(points, _SAMPLE_OF_MISFITS)
     for n_each in (MANY, FEW) if is_strong or room >= MANY else (FEW,):
-        misfits = look(n_each * n_coefficients(dim), "quadratic").residual
+        misfits = look(n_each * n_terms, "quadratic").residual
         if np.square(misfits).mean() <= _ALIKE * np.median(misfits) ** 2:
-            return Texture("noisy", explained, n_each)
-    return Texture("noisy" if room >= MANY else clean, explained)
+            return Texture("noisy", explained, n_each, scale)
+    return Texture("noisy" if room >= MANY else clean, explained, scale=scale)
 
 
 def median_explained(points: Points, graph: Graph, frames: Frames, nodes: IntArray) -> float:
