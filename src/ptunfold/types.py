@@ -805,8 +805,8 @@ class Settings(Options):
     """What is done: :class:`Options` with all that was left to the data decided.
 
     ``n_wide`` is the number of neighbours that each point is given in the end, from among
-    neighbours of neighbours, 0 for no more than it has. Coherence that is None is measured at each
-    edge.
+    neighbours of neighbours, 0 for no more than it has. The last round of denoising takes
+    ``denoise_scale`` times as many as the first. Coherence that is None is measured at each edge.
     """
 
     n_neighbors: int
@@ -816,6 +816,7 @@ class Settings(Options):
     denoise: int
     n_wide: int
     denoise_neighbors: int
+    denoise_scale: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -63,6 +63,7 @@ def test_the_table(kind, n_points, tangent, n_tangent, step, denoise, n_denoise,
         "step": step,
         "denoise": denoise,
         "denoise_neighbors": n_denoise,
+        "denoise_scale": 1,
         "n_wide": n_wide,
     }
 
@@ -77,7 +78,7 @@ def test_what_was_asked_for_stays():
         OPEN, n_neighbors=4, tangent="pca", step="chord", denoise=1, tangent_neighbors=7
     )
     found = asdict(resolve_auto(asked, Texture("very noisy", 0.9), 1000))
-    assert found == asdict(asked) | {"denoise_neighbors": 84, "n_wide": 0}
+    assert found == asdict(asked) | {"denoise_neighbors": 84, "denoise_scale": 1, "n_wide": 0}
     for n_tangent, tangent in ((10, "pca"), (11, "quadratic")):
         some = replace(OPEN, tangent_neighbors=n_tangent)
         assert resolve_auto(some, Texture("smooth", 0.9), 1000).tangent == tangent

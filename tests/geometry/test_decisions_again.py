@@ -49,12 +49,12 @@ def test_dimensions_that_were_asked_for_stay(looks, monkeypatch):
 @pytest.mark.parametrize(
     ("kinds", "n_points", "scale", "n_looks"),
     [
-        # As it is, or as far as there is room: 33 neighbourhoods of 84 for each scale.
+        # As it is, or as far as there is room: 22 neighbourhoods of 84 for each scale.
         (["noisy"], 50_000, 1, 1),
         (["smooth"], 50_000, 1, 1),
-        (["very noisy"] * 4, 5543, 1, 1),
-        (["very noisy"] * 4, 5544, 2, 2),
-        (["very noisy"] * 4, 22_176, 8, 4),
+        (["very noisy"] * 4, 3695, 1, 1),
+        (["very noisy"] * 4, 3696, 2, 2),
+        (["very noisy"] * 4, 14_784, 8, 4),
         # No farther than needed, and not where there is no noise to be seen any more.
         (["very noisy", "noisy", "noisy"], 50_000, 2, 2),
         (["very noisy", "very noisy", "smooth"], 50_000, 2, 3),
@@ -80,9 +80,9 @@ def test_neighborhoods_grow_until_they_are_wider_than_the_noise(
     _, texture = look_at(points, None, replace(OPEN, may_shrink=False), Run())
     assert looked == [2**k for k in range(n_looks)]
     assert texture.scale == scale
-    assert resolve_auto(OPEN, texture, n_points).denoise_neighbors == scale * 6 * (
-        14 if texture.kind == "very noisy" else 8
-    )
+    settings = resolve_auto(OPEN, texture, n_points)
+    assert settings.denoise_scale == scale
+    assert settings.denoise_neighbors == (84 if texture.kind == "very noisy" else 48)
 
 
 def test_more_points_are_no_harm_in_noise():

@@ -33,6 +33,7 @@ def settings(near):
         coherence=None,
         n_wide=0,
         denoise_neighbors=near,
+        denoise_scale=1,
     )
 
 

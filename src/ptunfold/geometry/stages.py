@@ -143,11 +143,14 @@ def denoise(
     """Move points to the surfaces that their neighbours make, and build the graph anew."""
     # In a robust way unless least squares were asked for.
     tangent = "quadratic" if settings.tangent == "quadratic" else "robust"
-    how = (settings.denoise_neighbors, settings.intrinsic_dim, tangent, run)
-    if settings.denoise and isinstance(points, Space):
-        points = points.movable(settings.denoise_neighbors) or points
-    for _ in range(settings.denoise):
-        points = move_to_surface(points, pruned.graph, *how)
+    n_near, rounds = settings.denoise_neighbors, settings.denoise
+    if rounds and isinstance(points, Space):
+        points = points.movable(n_near) or points
+    for done in range(rounds):
+        # Ever larger ones: at first some points are so far off that they lead to the next winding.
+        growth = settings.denoise_scale ** (done / max(rounds - 1, 1))
+        size = min(round(growth * n_near), len(points) - 1)
+        points = move_to_surface(points, pruned.graph, size, settings.intrinsic_dim, tangent, run)
         pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
     return points, pruned
 

@@ -57,8 +57,8 @@ class Texture:
     n_each : int
         How many neighbours for each coefficient surfaces are fitted to, where there is noise.
     scale : int
-        So many times as many take part in denoising: of dense data noise fills small
-        neighbourhoods.
+        So many times as many take part in the last round of denoising: of dense data noise fills
+        small neighbourhoods.
     """
 
     kind: str
