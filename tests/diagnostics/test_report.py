@@ -17,7 +17,7 @@ import pytest
 from PIL import Image
 
 from ptunfold import PTU, Report, quality
-from ptunfold.datasets import flat_torus, s_with_hole, sphere, spherical_cap
+from ptunfold.datasets import flat_torus, s_with_hole, sphere, spherical_cap, swiss_roll
 from ptunfold.report.figures import figure
 from ptunfold.report.words import number, percent, plural, with_error
 
@@ -155,6 +155,13 @@ def test_advice_follows_what_is_wrong(report):
         "distances are mostly along the graph: raise n_components or intrinsic_dim"
     )
     assert "there are 20 points only" in advice(flat[:20])[0]
+
+
+def test_planes_that_do_not_agree_say_nothing_of_lengths():
+    noise = np.random.default_rng(0).normal(size=(300, 12))
+    report = fitted(noise).diagnose()
+    assert report.lines["distortion"].startswith("unknown, because the tangent planes do not agree")
+    assert "unknown" not in fitted(swiss_roll(300).points).diagnose().lines["distortion"]
 
 
 def test_further_coordinates_are_asked_for_where_they_count():

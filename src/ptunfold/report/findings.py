@@ -342,6 +342,8 @@ class Report:
         found = self.stretch
         if not len(found.worst):
             return "unknown"
+        if self.transport.coherence < advice.NOT_BELIEVED:
+            return "unknown, because the tangent planes do not agree on lengths"
         said = str(found)
         if np.isinf(found.median):
             said = f"some directions of the data are not shown at {found.share:.0%} of the points"
