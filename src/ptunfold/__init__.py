@@ -45,7 +45,7 @@ if TYPE_CHECKING:
         Transport,
     )
 
-__version__ = "0.1.0"
+__version__ = "1.0.0rc1"
 
 __all__ = [
     "PTU",
