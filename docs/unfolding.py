@@ -1,9 +1,10 @@
 """Draw the picture of the start page: a sheet with a hole unrolls, and a path on it.
 
 ``python docs/unfolding.py`` writes docs/images/unfolding.svg, a picture that moves by itself in
-browsers. The sheet moves as its exact shape says; the path and both its lengths are PTU's.
+browsers, and unfolding-still.svg, its end, for those who asked for less motion. The sheet moves as its exact shape says; the path and both its lengths are PTU's.
 """
 
+import re
 from pathlib import Path
 
 import numpy as np
@@ -122,7 +123,10 @@ def main(output=Path(__file__).parent / "images" / "unfolding.svg"):
         f'<tspan fill="{STRAIGHT}">unfolded {path.distance:.3f}</tspan>, the truth {true:.3f}'
         "</text></svg>"
     )
-    Path(output).write_text("\n".join(lines) + "\n", encoding="utf-8")
+    text = "\n".join(lines) + "\n"
+    output.write_text(text, encoding="utf-8")
+    still = output.with_name(f"{output.stem}-still.svg")
+    still.write_text(re.sub("<animate [^>]*/>", "", text), encoding="utf-8")
     print(f"{output}: {path.graph_length:.3f}, {path.distance:.3f}, {true:.3f}")
 
 
