@@ -1,7 +1,8 @@
 """Draw the picture of the start page: a sheet with a hole unrolls, and a path on it.
 
 ``python docs/unfolding.py`` writes docs/images/unfolding.svg, a picture that moves by itself in
-browsers, and unfolding-still.svg, its end, for those who asked for less motion. The sheet moves as its exact shape says; the path and both its lengths are PTU's.
+browsers, and unfolding-still.svg, its end, for those who asked for less motion. The sheet moves as
+its exact shape says; the path and both its lengths are PTU's.
 """
 
 import re
