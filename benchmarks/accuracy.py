@@ -175,6 +175,16 @@ def noisy_rolls(n_seeds):
     say("\nBest fixed choices: " + "; ".join(choices) + ".")
 
 
+def dense_rolls(n_seeds):
+    say("\n## Swiss roll, noise of 2.8 %, ever more points: error of the embedding\n")
+    ways = {"default": {}, "neighbourhoods that do not grow": {"denoise": 3}}
+    rows = []
+    for n_points in (2000, 4000, 8000, 16_000):
+        sets = [swiss_roll(n_points, noise=0.028, seed=seed) for seed in range(n_seeds)]
+        rows.append((n_points, [[error_of(data, way) for way in ways.values()] for data in sets]))
+    table("points", ways, rows)
+
+
 def other_noise(n_seeds):
     say("\n## Petals: error of the embedding\n")
     sets = {"1600": 0.0, "1600, noise 3 %": 0.03}
@@ -288,6 +298,7 @@ def main(n_seeds):
     distances(n_seeds)
     flat_sets(n_seeds)
     noisy_rolls(n_seeds)
+    dense_rolls(n_seeds)
     other_noise(n_seeds)
     shortcuts(n_seeds)
     dimensions()
