@@ -143,8 +143,8 @@ def test_the_relay_ignores_what_is_no_selection(opened):
     """Whatever runs in the frame, points that do not exist never reach Python."""
     bad = (
         "[null, 1, 'x', [], { selection: [10] }, { selection: [-1] }, { selection: 'all' }, "
-        "{ selection: null }, { selection: [0.5] }, { path: [1] }, { path: [1, 10] }, { path: {} }, "
-        "{ _page: 'other' }, { _n_points: 99 }]"
+        "{ selection: null }, { selection: [0.5] }, { path: [1] }, { path: [1, 10] }, "
+        "{ path: {} }, { _page: 'other' }, { _n_points: 99 }]"
     )
     hostile = (
         "<!doctype html><script>addEventListener('message', ({ ports: [port] }) => {"
