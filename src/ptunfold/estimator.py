@@ -27,7 +27,8 @@ from ptunfold.maps import Maps
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
-from ptunfold.report import Report, diagnose, glance
+from ptunfold.report import Report, diagnose
+from ptunfold.report.glance import glance
 from ptunfold.threads import Run
 from ptunfold.types import (
     Atlas,

@@ -1,7 +1,6 @@
 """What a fit has found, how sure that is, and what to change: on a few lines, or a page."""
 
 from ptunfold.report.findings import Report
-from ptunfold.report.glance import glance
 from ptunfold.report.making import diagnose
 
-__all__ = ["Report", "diagnose", "glance"]
+__all__ = ["Report", "diagnose"]

@@ -49,8 +49,8 @@ def glance(fitted: Fitted, summary: str) -> str:
         f'<style>{_STYLE}</style><div class="ptunfold-glance">{_picture(embedding[nodes], off)}'
         f"<div><p>{_number(off, n_points)}</p><p>{html.escape(_findings(fitted))}</p>"
         f"<p>{_legend(off)}</p><p><small>{html.escape(summary)}</small></p>"
-        "<p><small><code>diagnose()</code> says more, <code>explore()</code> shows more.</small></p>"
-        "</div></div>"
+        "<p><small><code>diagnose()</code> says more, <code>explore()</code> shows more.</small>"
+        "</p></div></div>"
     )
 
 
