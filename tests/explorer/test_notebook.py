@@ -25,6 +25,11 @@ CELLS = [
     "roll = swiss_roll(800)\nmodel = PTU().fit(roll.points)\nmodel",
     'widget = model.explore(columns={"along": roll.color}, title="a roll").widget()\nwidget',
 ]
+RUN_ALL = "notebook:run-all-cells"
+SETTINGS = {
+    "themes": {"theme": "JupyterLab Dark"},
+    "notification": {"fetchNews": "false", "checkForUpdates": False},
+}
 
 
 @pytest.fixture(scope="module")
@@ -51,6 +56,10 @@ def lab(tmp_path_factory):
         "nbformat_minor": 5,
     }
     (folder / "work" / "roll.ipynb").write_text(json.dumps(notebook), encoding="utf-8")
+    settings = folder / "settings" / "@jupyterlab" / "apputils-extension"
+    settings.mkdir(parents=True)
+    for name, value in SETTINGS.items():
+        (settings / f"{name}.jupyterlab-settings").write_text(json.dumps(value), encoding="utf-8")
     with closing(socket.socket()) as free:
         free.bind(("127.0.0.1", 0))
         port = free.getsockname()[1]
@@ -65,10 +74,7 @@ def lab(tmp_path_factory):
     options |= {"root_dir": folder / "work", "allow_root": True}
     command = [sys.executable, "-m", "jupyterlab", "--IdentityProvider.token="]
     command += [f"--ServerApp.{name}={value}" for name, value in options.items()]
-    command += [
-        "--LabApp.news_url=None",
-        "--LabApp.check_for_updates_class=jupyterlab.handlers.announcements.NeverCheckForUpdate",
-    ]
+    command += ["--LabApp.expose_app_in_browser=True"]
     with (folder / "log").open("w", encoding="utf-8") as log:
         server = subprocess.Popen(command, env=os.environ | own, stdout=log, stderr=log)
         try:
@@ -128,12 +134,13 @@ class Kernel:
 def opened_lab(browser, lab):
     address, runtime = lab
     tab = browser.new_page(viewport={"width": 1400, "height": 1100})
-    tab.set_default_timeout(60_000)
+    tab.set_default_timeout(120_000)
     tab.goto(f"{address}/lab/tree/roll.ipynb")
     tab.locator(".jp-Notebook").wait_for()
     tab.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
-    tab.get_by_role("menuitem", name="Run", exact=True).click()
-    tab.get_by_role("menuitem", name="Run All Cells", exact=True).click()
+    # Menus are rebuilt while extensions load, and commands wait for the notebook.
+    tab.wait_for_function(f"jupyterapp.commands.isEnabled('{RUN_ALL}')")
+    tab.evaluate(f"() => {{ jupyterapp.commands.execute('{RUN_ALL}'); }}")
     explorer = tab.frame_locator("iframe[title='ptunfold explorer']")
     explorer.locator('html[data-ready="yes"]').wait_for(state="attached")
     kernel = Kernel(runtime)
@@ -144,6 +151,7 @@ def opened_lab(browser, lab):
 
 def test_selections_go_both_ways(opened_lab, screenshots):
     tab, explorer, kernel = opened_lab
+    explorer.locator('html[data-theme="dark"]').wait_for(state="attached")
     assert kernel.run("", "[widget.selection, widget.path]") == [[], None]
     explorer.locator("#from").fill("3")
     explorer.locator("#to").fill("700")
@@ -165,3 +173,4 @@ def test_selections_go_both_ways(opened_lab, screenshots):
 def test_models_show_themselves(opened_lab):
     tab, _, _ = opened_lab
     assert tab.get_by_text("800 points of 3 features").first.is_visible()
+    assert tab.locator(".ptunfold-glance svg path").first.is_visible()
