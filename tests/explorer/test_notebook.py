@@ -25,7 +25,20 @@ CELLS = [
     "roll = swiss_roll(800)\nmodel = PTU().fit(roll.points)\nmodel",
     'widget = model.explore(columns={"along": roll.color}, title="a roll").widget()\nwidget',
 ]
-RUN_ALL = "notebook:run-all-cells"
+# A notebook without a kernel would ask for one, and commands are for the one that has the focus.
+RUN_ALL = """async () => {
+  const pause = () => new Promise((resolve) => setTimeout(resolve, 100));
+  let notebook;
+  while (notebook?.sessionContext?.session?.kernel?.status !== "idle") {
+    await pause();
+    [notebook] = window.jupyterapp?.shell.widgets("main") ?? [];
+  }
+  while (jupyterapp.shell.currentWidget !== notebook) {
+    jupyterapp.shell.activateById(notebook.id);
+    await pause();
+  }
+  jupyterapp.commands.execute("notebook:run-all-cells");
+}"""
 SETTINGS = {
     "themes": {"theme": "JupyterLab Dark"},
     "notification": {"fetchNews": "false", "checkForUpdates": False},
@@ -136,11 +149,7 @@ def opened_lab(browser, lab):
     tab = browser.new_page(viewport={"width": 1400, "height": 1100})
     tab.set_default_timeout(120_000)
     tab.goto(f"{address}/lab/tree/roll.ipynb")
-    tab.locator(".jp-Notebook").wait_for()
-    tab.get_by_text("Kernel status: Idle").first.wait_for(state="attached")
-    # Menus are rebuilt while extensions load, and commands wait for the notebook.
-    tab.wait_for_function(f"jupyterapp.commands.isEnabled('{RUN_ALL}')")
-    tab.evaluate(f"() => {{ jupyterapp.commands.execute('{RUN_ALL}'); }}")
+    tab.evaluate(RUN_ALL)
     explorer = tab.frame_locator("iframe[title='ptunfold explorer']")
     explorer.locator('html[data-ready="yes"]').wait_for(state="attached")
     kernel = Kernel(runtime)
