@@ -189,8 +189,9 @@ def test_a_page_that_is_framed_from_elsewhere_stays_mute(opened, page, tmp_path,
     assert frame.evaluate("ptunfold.selection()") == []
 
 
-@pytest.mark.parametrize("policy", ["", POLICY])
-@pytest.mark.parametrize(("style", "theme"), [("color: #111", "light"), ("color: #eee", "dark")])
+@pytest.mark.parametrize(
+    ("style", "theme", "policy"), [("color: #111", "light", ""), ("color: #eee", "dark", POLICY)]
+)
 def test_it_takes_the_theme_of_the_notebook(opened, page, style, theme, policy):
     tab = opened(notebook(page.html, 1500, style=style, policy=policy))
     frame = inside(tab)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
-from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
+from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
 from ptunfold.validation import check_connection
 
 _TOLERANCE = 0.1
@@ -116,22 +116,21 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     )
 
 
-def distortion_at(
-    nodes: IntArray, connection: Connection, embedding: FloatArray, torn: IntArray | None = None
-) -> FloatArray:
+def distortion_at(nodes: IntArray, geometry: Geometry, embedding: FloatArray) -> FloatArray:
     """Measure ``Stretch.distortion`` at some points, in a time that does not grow with the others.
 
-    ``torn`` (n_torn, 2) are edges that do not count, as bridges do not.
+    The points are those of the geometry; the embedding is in the caller's order.
     """
-    graph = connection.graph
+    connection, graph = geometry.connection, geometry.connection.graph
     degrees = graph.indptr[nodes + 1] - graph.indptr[nodes]
     tails = np.repeat(np.arange(len(nodes)), degrees)
     starts = np.repeat(graph.indptr[nodes] - np.cumsum(degrees) + degrees, degrees)
     edges = starts + np.arange(len(tails))
     heads, steps = graph.indices[edges], connection.steps[edges]
-    shown = embedding[heads].astype(np.float64) - embedding[nodes[tails]]
+    places = embedding[geometry.to_input(nodes)].astype(np.float64)
+    shown = embedding[geometry.to_input(heads)] - places[tails]
     is_used = np.isfinite(shown).all(axis=1) & np.isfinite(steps).all(axis=1) & steps.any(axis=1)
-    pairs = [pair for pair in (graph.bridges, torn) if pair is not None and len(pair)]
+    pairs = [pair for pair in (graph.bridges, geometry.torn) if pair is not None and len(pair)]
     if pairs:
         skipped = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)])
         keys = skipped.astype(np.int64) @ [graph.n_points, 1]

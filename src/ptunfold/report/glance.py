@@ -43,10 +43,10 @@ def glance(fitted: Fitted, summary: str) -> str:
     nodes = np.flatnonzero(geometry.labels >= 0)
     if len(nodes) > _MOST_LOOKED_AT:
         nodes = np.sort(np.random.default_rng(0).choice(nodes, _MOST_LOOKED_AT, replace=False))
-    embedding = fitted.embedding if geometry.order is None else fitted.embedding[geometry.order]
-    off = distortion_at(nodes, geometry.connection, embedding, geometry.torn) - 1
+    places = fitted.embedding[geometry.to_input(nodes)]
+    off = distortion_at(nodes, geometry, fitted.embedding) - 1
     return (
-        f'<style>{_STYLE}</style><div class="ptunfold-glance">{_picture(embedding[nodes], off)}'
+        f'<style>{_STYLE}</style><div class="ptunfold-glance">{_picture(places, off)}'
         f"<div><p>{_number(off, n_points)}</p><p>{html.escape(_findings(fitted))}</p>"
         f"<p>{_legend(off)}</p><p><small>{html.escape(summary)}</small></p>"
         "<p><small><code>diagnose()</code> says more, <code>explore()</code> shows more.</small>"
