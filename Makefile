@@ -11,7 +11,7 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer paper bench field accuracy bars metrics real large scale gpu docs release-check clean
+.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer notebook paper bench field accuracy bars metrics real large scale gpu docs release-check clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
@@ -75,6 +75,9 @@ explorer: explorer/node_modules/.installed  ## bundle the explorer's page from i
 
 check-explorer: explorer/node_modules/.installed  ## is the bundled page what the sources make?
 	cd explorer && npm test && node build.mjs --check
+
+notebook: $(VENV)/.notebook  ## the widget in a real JupyterLab; needs a browser
+	PTUNFOLD_BROWSER=required PTUNFOLD_NOTEBOOK=required $(VENV)/notebook/bin/pytest tests/explorer/test_notebook.py
 
 paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs/paper
 	$(BIN)/ptunfold paper --output docs/paper
@@ -157,6 +160,12 @@ $(VENV)/.field: pyproject.toml | $(BIN)/python
 $(VENV)/.docs: pyproject.toml | $(BIN)/python
 	$(BIN)/python -m venv $(VENV)/docs
 	$(VENV)/docs/bin/python -m pip install --quiet --editable '.[docs]'
+	@touch $@
+
+# Apart: a hundred packages for one test.
+$(VENV)/.notebook: pyproject.toml | $(BIN)/python
+	$(BIN)/python -m venv $(VENV)/notebook
+	$(VENV)/notebook/bin/python -m pip install --quiet --editable '.[dev]' 'jupyterlab>=4'
 	@touch $@
 
 $(VENV)/.locked: requirements-dev.lock pyproject.toml | $(BIN)/python

@@ -86,7 +86,8 @@ def complaints(file, version):
     want("# ptunfold" in said.get_payload(), "has no description")
     for licence in LICENCES:
         want(any(name.endswith(licence) for name in names), f"lacks {licence}")
-    for needed in ("explorer/page.html", "engines/paths.cu", "engines/squares.cu", "py.typed"):
+    read = ("explorer/page.html", "explorer/widget.js", "engines/paths.cu", "engines/squares.cu")
+    for needed in (*read, "py.typed"):
         want(any(name.endswith(f"ptunfold/{needed}") for name in names), f"lacks {needed}")
     for requirement in said.get_all("Requires-Dist") or ():
         plain = requirement.partition(";")[0]

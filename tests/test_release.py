@@ -27,6 +27,7 @@ Requires-Dist: ptunfold[plot]; extra == "docs"
 """
 FILES = [
     "ptunfold/explorer/page.html",
+    "ptunfold/explorer/widget.js",
     "ptunfold/engines/paths.cu",
     "ptunfold/engines/squares.cu",
     "ptunfold/py.typed",

@@ -1,6 +1,7 @@
 // The page: two views of the same points, linked, and a path between any two of them.
 import { bar, css, kind, named, paint, range } from "./colours.js";
 import { load } from "./data.js";
+import { hear, join } from "./host.js";
 import { Images } from "./images.js";
 import { digits, PathPanel } from "./panel.js";
 import { Connection } from "./paths.js";
@@ -243,6 +244,7 @@ class Explorer {
     this.panel.set(this.path, from, to, chord, hint);
     this.showCard(to >= 0 ? to : from);
     this.redecorate();
+    this.tellHost?.();
   }
 
   chord(from, to) {
@@ -261,6 +263,7 @@ class Explorer {
     for (let i = 0; i < this.n; i++) this.tints[4 * i + 3] = this.nChosen && !this.chosen[i] ? FADED : 255;
     for (const view of Object.values(this.views)) view.recolour();
     this.showSelection();
+    this.tellHost?.();
   }
 
   showSelection() {
@@ -360,11 +363,13 @@ class Explorer {
   }
 }
 
+const line = hear();
 // For programs that drive the page: `await ptunfold.ready`, then its methods.
 window.ptunfold = {
   ready: load()
     .then((loaded) => {
       const explorer = new Explorer(loaded);
+      explorer.tellHost = join(explorer, line);
       const now = () => Object.values(explorer.views).forEach((view) => view.drawNow());
       now();
       Object.assign(window.ptunfold, {

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+from contextvars import ContextVar
 from typing import Any, Literal, Self, overload
 
 import numpy as np
@@ -26,6 +28,7 @@ from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
 from ptunfold.report import Report, diagnose
+from ptunfold.report.glance import glance
 from ptunfold.threads import Run
 from ptunfold.types import (
     Atlas,
@@ -62,6 +65,7 @@ _WITH_LESS = (
     "fit a part of the points and transform the rest"
 )
 _A_PART = "pass fewer points at a time"
+_lists_what_is_made = ContextVar("_lists_what_is_made", default=True)
 _CHECKED_AS_THEY_ARE = (
     *("n_components", "n_neighbors", "radius", "tangent_neighbors", "tangent", "step", "denoise"),
     *("coherence", "prune", "disconnected", "search", "n_jobs"),
@@ -1056,17 +1060,31 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         return self._repr_mimebundle_().get("text/html", "")
 
     def _repr_mimebundle_(self, **kwargs: Any) -> dict[str, str]:
-        """Add a line on what was fitted to scikit-learn's picture of the parameters."""
+        """Add what was fitted to scikit-learn's picture of the parameters."""
         bundle: dict[str, str] = super()._repr_mimebundle_(**kwargs)
         if "text/html" in bundle and self.__sklearn_is_fitted__():
-            bundle["text/html"] += f"<p>{summary(self)}</p>"
+            said = summary(self)
+            try:
+                bundle["text/html"] += glance(self._fitted, said)
+            except Exception:  # a model that is only looked at must not fail
+                bundle["text/html"] += f"<p>{html.escape(said)}</p>"
         return bundle
+
+    def _get_fitted_attr_html(self, doc_link: str = "") -> Any:
+        # scikit-learn looks at the value of every name for its table: those that are made when
+        # needed would take longer than the fit.
+        told = _lists_what_is_made.set(False)
+        try:
+            return super()._get_fitted_attr_html(doc_link)
+        finally:
+            _lists_what_is_made.reset(told)
 
     def __dir__(self) -> list[str]:
         # scikit-learn looks at the value of every name; those of the fit are made when needed.
         made = {name for name, value in vars(PTU).items() if isinstance(value, property)}
         names = [name for name in object.__dir__(self) if name not in made and hasattr(self, name)]
-        return [*names, *made] if self.__sklearn_is_fitted__() else names
+        is_whole = self.__sklearn_is_fitted__() and _lists_what_is_made.get()
+        return [*names, *made] if is_whole else names
 
     def __sklearn_is_fitted__(self) -> bool:
         return hasattr(self, "_fitted")

@@ -902,8 +902,10 @@ class Geometry:
     def transport(self) -> Transport:
         """How far the unfolding can be believed."""
         explained, kept = self.connection.explained, self.connection.coherence
-        has_edge = np.zeros(self.graph.n_points, dtype=bool)  # to other than copies of itself
-        has_edge[self.graph.tails[self.graph.lengths > 0]] = True
+        has_edge = np.diff(self.graph.indptr) > 0
+        starts = self.graph.indptr[:-1][has_edge]
+        if len(starts):  # to other than copies of itself
+            has_edge[has_edge] = np.logical_or.reduceat(self.graph.lengths > 0, starts)
         share = 1.0
         if explained is not None and has_edge.any():
             share = float(np.median(explained[has_edge]))

@@ -94,7 +94,7 @@ def _requirements() -> tuple[list[str], list[str]]:
         extra = re.search(r"extra == ['\"](\w+)['\"]", line)
         if extra is None:
             needed.append(name)
-        elif extra[1] in ("approximate", "plot", "tables", "anndata", "dask"):
+        elif extra[1] in ("approximate", "plot", "tables", "anndata", "dask", "widget"):
             optional.append(name)
     return sorted(set(needed)), sorted(set(optional))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
-from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
+from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
 from ptunfold.validation import check_connection
 
 _TOLERANCE = 0.1
@@ -95,21 +95,15 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     ([3.0, 2.0], [1.0, 0.0])
     """
     connection = check_connection(connection)
-    graph, dim = connection.graph, connection.intrinsic_dim
-    n_points, n_components = graph.n_points, embedding.shape[1]
+    graph = connection.graph
     embedding = np.asarray(embedding, dtype=np.float64)
     is_there: BoolArray = np.asarray(np.isfinite(embedding).all(axis=1))
     used = np.flatnonzero(edges_along(connection) & is_there[graph.tails] & is_there[graph.indices])
-    maps = _fit(connection, embedding, used)
-    factors = np.full((n_points, dim), np.nan)
-    directions = np.full((n_points, n_components), np.nan)
-    known = np.flatnonzero(np.isfinite(maps).all(axis=(1, 2)))
-    left, values, _ = np.linalg.svd(maps[known], full_matrices=False)
-    factors[known] = 0
-    factors[known, : values.shape[1]] = values
-    directions[known] = left[:, :, 0]
-    with np.errstate(divide="ignore"):
-        distortion = np.maximum(factors[:, 0], 1 / factors[:, -1])
+    tails, shown = graph.tails[used], embedding[graph.indices[used]] - embedding[graph.tails[used]]
+    maps = _fit(tails, connection.steps[used], shown, graph.n_points)
+    factors, directions = _factors(maps)
+    known = np.flatnonzero(np.isfinite(factors[:, 0]))
+    distortion = _distortion(factors)
     told = distortion[known]
     return Stretch(
         factors=factors,
@@ -122,17 +116,57 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     )
 
 
-def _fit(connection: Connection, embedding: FloatArray, used: IntArray) -> FloatArray:
+def distortion_at(nodes: IntArray, geometry: Geometry, embedding: FloatArray) -> FloatArray:
+    """Measure ``Stretch.distortion`` at some points, in a time that does not grow with the others.
+
+    The points are those of the geometry; the embedding is in the caller's order.
+    """
+    connection, graph = geometry.connection, geometry.connection.graph
+    degrees = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    tails = np.repeat(np.arange(len(nodes)), degrees)
+    starts = np.repeat(graph.indptr[nodes] - np.cumsum(degrees) + degrees, degrees)
+    edges = starts + np.arange(len(tails))
+    heads, steps = graph.indices[edges], connection.steps[edges]
+    places = embedding[geometry.to_input(nodes)].astype(np.float64)
+    shown = embedding[geometry.to_input(heads)] - places[tails]
+    is_used = np.isfinite(shown).all(axis=1) & np.isfinite(steps).all(axis=1) & steps.any(axis=1)
+    pairs = [pair for pair in (graph.bridges, geometry.torn) if pair is not None and len(pair)]
+    if pairs:
+        skipped = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)])
+        keys = skipped.astype(np.int64) @ [graph.n_points, 1]
+        is_used &= ~np.isin(nodes[tails] * np.int64(graph.n_points) + heads, keys)
+    maps = _fit(tails[is_used], steps[is_used], shown[is_used], len(nodes))
+    return _distortion(_factors(maps)[0])
+
+
+def _factors(maps: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Return singular values (n_points, d), and the direction of the largest in the embedding."""
+    n_points, n_components, dim = maps.shape
+    factors = np.full((n_points, dim), np.nan)
+    directions = np.full((n_points, n_components), np.nan)
+    known = np.flatnonzero(np.isfinite(maps).all(axis=(1, 2)))
+    left, values, _ = np.linalg.svd(maps[known], full_matrices=False)
+    factors[known] = 0
+    factors[known, : values.shape[1]] = values
+    directions[known] = left[:, :, 0]
+    return factors, directions
+
+
+def _distortion(factors: FloatArray) -> FloatArray:
+    with np.errstate(divide="ignore"):
+        found: FloatArray = np.maximum(factors[:, 0], 1 / factors[:, -1])
+    return found
+
+
+def _fit(tails: IntArray, steps: FloatArray, shown: FloatArray, n_points: int) -> FloatArray:
     """Fit the linear map from steps to differences at each point, (n_points, n_components, d)."""
-    graph, dim = connection.graph, connection.intrinsic_dim
-    tails, heads = graph.tails[used], graph.indices[used]
-    steps, shown = connection.steps[used], embedding[heads] - embedding[tails]
+    dim = steps.shape[1]
 
     def summed(values: FloatArray) -> FloatArray:
-        return np.bincount(tails, values, minlength=graph.n_points).astype(np.float64)
+        return np.bincount(tails, values, minlength=n_points).astype(np.float64)
 
-    moments = np.empty((graph.n_points, dim, dim))
-    mixed = np.empty((graph.n_points, dim, shown.shape[1]))
+    moments = np.empty((n_points, dim, dim))
+    mixed = np.empty((n_points, dim, shown.shape[1]))
     for row in range(dim):
         for column in range(dim):
             moments[:, row, column] = summed(steps[:, row] * steps[:, column])

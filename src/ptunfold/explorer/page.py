@@ -15,7 +15,9 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
+from ptunfold.caller import warn
 from ptunfold.explorer.columns import Column
+from ptunfold.explorer.widget import make_widget
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -34,12 +36,14 @@ _GZIP = 31  # zlib's word for a gzip container with the largest window
 class Page:
     """A page for a browser, complete in itself.
 
-    In a notebook it shows itself.
+    In a notebook it shows itself; :meth:`widget` shows it there with its selection in Python.
 
     Attributes
     ----------
     html : str
         The page.
+    n_points : int
+        How many points it shows.
 
     Examples
     --------
@@ -52,6 +56,7 @@ class Page:
     """
 
     html: str
+    n_points: int = 0
 
     def save(self, path: str | Path) -> None:
         """Write the page to a file; one that is there is replaced when the new one is whole.
@@ -70,6 +75,40 @@ class Page:
         """
         with whole_file(path) as name:
             Path(name).write_text(self.html, encoding="utf-8")
+
+    def widget(self) -> Any:
+        """Make a widget of the page, whose selection and path Python reads and sets.
+
+        It works in JupyterLab, Jupyter Notebook and VS Code, and needs anywidget:
+        ``pip install 'ptunfold[widget]'``.
+
+        Returns
+        -------
+        widget : anywidget.AnyWidget, or Page
+            With ``selection``, the list of the points that are selected, ascending, and ``path``,
+            the pair of points between which a path is shown, or None. What is selected in the page
+            arrives there, and what is assigned is shown in the page; ``observe(function,
+            "selection")`` calls a function at every change. Without anywidget it is the page
+            itself, with a warning.
+
+        Examples
+        --------
+        >>> from ptunfold import PTU
+        >>> from ptunfold.datasets import s_with_hole
+        >>> model = PTU().fit(s_with_hole(300).points)
+        >>> widget = model.explore().widget()
+        >>> widget.selection = [3, 1, 4]
+        >>> model.embedding_[widget.selection].shape
+        (3, 2)
+        """
+        try:
+            return make_widget(self.html, self.n_points)
+        except ModuleNotFoundError as error:
+            warn(
+                f"this is the page without its selection in Python, because {error.name} is not "
+                "installed; install it with pip install 'ptunfold[widget]'"
+            )
+            return self
 
     def _repr_html_(self) -> str:
         """Show the page in a frame of its own, as notebooks ask for."""
@@ -155,7 +194,7 @@ def make_page(
         "step_scale": None if connection is None else _store_connection(box, connection, doubts),
         "noise": 0.0 if doubts is None else doubts.noise,
     }
-    return Page(_fill(meta, box))
+    return Page(_fill(meta, box), n_points)
 
 
 def _store_connection(box: _Box, connection: Connection, doubts: Doubts | None) -> float | None:
