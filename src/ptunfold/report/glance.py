@@ -11,6 +11,7 @@ import numpy as np
 
 from ptunfold.diagnostics.stretch import distortion_at
 from ptunfold.fitted import Fitted
+from ptunfold.report.advice import NOT_BELIEVED
 from ptunfold.report.words import percent, plural
 from ptunfold.types import FloatArray, IntArray
 
@@ -45,6 +46,8 @@ def glance(fitted: Fitted, summary: str) -> str:
         nodes = np.sort(np.random.default_rng(0).choice(nodes, _MOST_LOOKED_AT, replace=False))
     places = fitted.embedding[geometry.to_input(nodes)]
     off = distortion_at(nodes, geometry, fitted.embedding) - 1
+    if geometry.transport.coherence < NOT_BELIEVED:  # planes that do not agree on lengths
+        off = np.full_like(off, np.nan)
     return (
         f'<style>{_STYLE}</style><div class="ptunfold-glance">{_picture(places, off)}'
         f"<div><p>{_number(off, n_points)}</p><p>{html.escape(_findings(fitted))}</p>"
