@@ -31,10 +31,11 @@ def example_pair(
     best, pair = 0.0, None
     for source in _sources(embedding, is_there, voids[0].rim if voids else None):
         rows_of.measure(int(source), room, row)
-        longer = np.where(is_there & np.isfinite(row), room.tree.distance - row, -np.inf)
+        reached = np.flatnonzero(is_there & np.isfinite(row))
+        longer = room.tree.distance[reached] - row[reached]
         end = int(longer.argmax())
         if longer[end] > best:
-            best, pair = float(longer[end]), (int(source), end)
+            best, pair = float(longer[end]), (int(source), int(reached[end]))
     return pair
 
 
