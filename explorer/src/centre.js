@@ -3,11 +3,13 @@ import { Vector3 } from "three";
 
 const LASTS = 350; // milliseconds
 const FILLS = 0.6; // of the view, what points take that lie apart
+const NEAREST = 8; // times as near as the whole, unless one is nearer already
 
 // The middle of points, and how far they reach; null if none has a place.
 function extent(positions, ids) {
   const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
   for (const id of ids) {
+    if (Number.isNaN(positions[3 * id])) continue; // a gap has no place
     for (let axis = 0; axis < 3; axis++) {
       low[axis] = Math.min(low[axis], positions[3 * id + axis]);
       high[axis] = Math.max(high[axis], positions[3 * id + axis]);
@@ -18,13 +20,13 @@ function extent(positions, ids) {
   return { middle: new Vector3(...low.map((x, axis) => x + half[axis])), half };
 }
 
-// Where the camera has to be; one point is brought near only if the view shows it from afar.
+// Where the camera has to be; for one point it keeps its distance.
 function aim(view, { middle, half }) {
   const { camera, controls, width, height, isFlat } = view;
   const arm = camera.position.clone().sub(controls.target);
   const reach = Math.hypot(...half);
   let zoom = camera.zoom;
-  if (isFlat && reach > 0) zoom = Math.min(FILLS * Math.min(camera.right / (half[0] || 1e-9), camera.top / (half[1] || 1e-9)), controls.maxZoom);
+  if (isFlat && reach > 0) zoom = Math.min(FILLS * Math.min(camera.right / (half[0] || 1e-9), camera.top / (half[1] || 1e-9)), Math.max(NEAREST, camera.zoom));
   if (!isFlat && reach > 0) {
     const open = Math.tan((camera.fov * Math.PI) / 360) * Math.min(1, width / height);
     arm.setLength(Math.max(reach / (FILLS * open), 0.3));

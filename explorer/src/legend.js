@@ -1,9 +1,10 @@
 // What colours stand for; and a way to choose points by it.
 import { bar, css, kindColour, kindsOf, othersColour, spanOf } from "./colours.js";
 import { Histogram } from "./histogram.js";
-import { digits, endDigits } from "./text.js";
+import { digits, endTexts } from "./text.js";
 
 const OTHERS = -2; // the code of all kinds that share a colour
+const NARROW = 480; // pixels, of a view
 const add = (parent, tag, properties = {}) => Object.assign(parent.appendChild(document.createElement(tag)), properties);
 
 export class Legend {
@@ -22,13 +23,26 @@ export class Legend {
     Object.assign(this, { column, isDark });
     if (isAnother) this.picked = new Set();
     this.element.replaceChildren();
-    add(this.element, "div", { className: "name", textContent: column.name, title: column.name });
+    this.showName(isAnother);
     if (column.labels) this.showKinds();
     else this.showScale(isAnother ? null : this.histogram?.window);
     const { labels, values } = column;
     const isInfinite = !labels && values.some((value) => Math.abs(value) === Infinity);
     const isGrey = isInfinite || values.some((value) => (labels ? value < 0 : Number.isNaN(value)));
     if (isGrey) add(this.element, "div", { className: "note", textContent: `grey: no ${isInfinite ? "finite " : ""}value` });
+  }
+
+  // The name of the column, which folds the rest away; that begins so where a list would hide much.
+  showName(isAnother) {
+    const name = add(this.element, "button", { type: "button", className: "name", title: this.column.name });
+    add(name, "span", { textContent: this.column.name });
+    if (isAnother) this.isFolded = Boolean(this.column.labels) && this.element.parentElement.clientWidth < NARROW;
+    const fold = () => name.setAttribute("aria-expanded", !this.isFolded);
+    name.addEventListener("click", () => {
+      this.isFolded = !this.isFolded;
+      fold();
+    });
+    fold();
   }
 
   showKinds() {
@@ -57,6 +71,15 @@ export class Legend {
     const { picked } = this;
     if (isMore) picked.has(code) ? picked.delete(code) : picked.add(code);
     else this.picked = picked.size === 1 && picked.has(code) ? new Set() : new Set([code]);
+    this.choose();
+  }
+
+  only(code) {
+    this.picked = new Set([code]);
+    this.choose();
+  }
+
+  choose() {
     this.press();
     const { places } = kindsOf(this.column);
     const isIn = (value) => this.picked.has(value) || (this.picked.has(OTHERS) && places[value] === -1);
@@ -77,8 +100,7 @@ export class Legend {
     this.histogram = new Histogram(this.element, column, isDark, (isIn) => this.onChoose(isIn, column));
     add(this.element, "div", { className: "bar" }).style.background = bar(column, isDark);
     const ends = add(this.element, "div", { className: "ends" });
-    const count = endDigits(low, high);
-    for (const value of [low, high]) add(ends, "span", { textContent: digits(value, count) });
+    for (const text of endTexts(column)) add(ends, "span", { textContent: text });
     if (window) this.histogram.setWindow(window);
   }
 

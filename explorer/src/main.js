@@ -76,7 +76,7 @@ class Explorer {
     this.tip = new Tip($("tip"), this);
     this.table = new Table($("table"), { onMean: (id) => this.hover(id), onGo: (id) => this.goTo([id]) });
     const about = () => ({ columns: this.columns, nPoints: this.n, colour: this.colour, isDark: this.theme === "dark" });
-    this.search = new Search($("search"), $("results"), about, (ids) => this.goTo(ids));
+    this.search = new Search($("search"), $("results"), about, (result) => this.showFound(result));
     this.panel = new PathPanel(this.n, {
       onEnds: (from, to) => this.setEnds(from, to),
       onEdge: () => this.redecorate(),
@@ -165,6 +165,7 @@ class Explorer {
     paint(column, this.tints, this.theme === "dark");
     if (isAnother && this.isByLegend) this.select([]);
     this.legend.show(column, this.theme === "dark");
+    $("names").hidden = !column.labels;
     for (const view of Object.values(this.views)) view.recolour();
     if (isAnother) this.fillTable();
   }
@@ -185,10 +186,16 @@ class Explorer {
     this.tip.show(this.hovered, left.hoverAt ? left : right, this.colour, this.theme === "dark");
   }
 
-  // Bring points into the middle of both views: one of them is meant, several are selected.
+  // Several points are selected, those of a kind by the legend.
+  showFound({ ids, column, code }) {
+    const found = ids();
+    if (found.length > 1 && column === this.colour) this.legend.only(code);
+    else if (found.length > 1) this.select(found);
+    this.goTo(found);
+  }
+
+  // Bring points into the middle of both views; a single one is meant.
   goTo(ids) {
-    if (!ids.length) return;
-    if (ids.length > 1) this.select(ids);
     for (const view of Object.values(this.views)) centre(view, ids, () => this.showTip());
     this.hover(ids.length === 1 ? ids[0] : -1);
   }
@@ -349,7 +356,7 @@ class Explorer {
   decorate(view, pen) {
     if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen);
     if (this.colour?.labels && view === this.views?.right && this.namesShown.isOn) {
-      this.names.draw(view, pen, this.colour, this.pens, (code) => this.isFaint(code));
+      this.names.draw(view, pen, this.colour, this.pens, { isPlated: this.pictures.isOn, isFaint: (code) => this.isFaint(code) });
     }
     const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
     const at = (id) => [seen[3 * id], seen[3 * id + 1]];

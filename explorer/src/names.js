@@ -5,7 +5,7 @@ import { isolated } from "./text.js";
 const SAMPLE = 300; // points of a kind that vote for its place
 const REACH = 0.12; // of the reach of the map, within which they count
 const LONGEST = 28; // letters
-const FONT = "600 12.5px system-ui, sans-serif";
+const FONT = "600 13px system-ui, sans-serif";
 const TALL = 17;
 
 // Where a kind lies: its point with the most of its points around it.
@@ -57,8 +57,9 @@ export function placed(boxes, width, height) {
 }
 
 export class Names {
-  // Draw the names of a column's kinds; `isFaint(code)` tells those that are not chosen.
-  draw(view, pen, column, pens, isFaint) {
+  // Draw the names of a column's kinds; `isFaint(code)` tells those that are not chosen, and
+  // `isPlated` whether there are pictures below, before which they need plates.
+  draw(view, pen, column, pens, { isFaint, isPlated }) {
     if (this.column !== column || this.positions !== view.positions) {
       Object.assign(this, { column, positions: view.positions, homes: homes(column, view.positions) });
     }
@@ -67,11 +68,17 @@ export class Names {
     const boxes = this.homes.map(({ code, id }) => {
       const label = column.labels[code];
       const text = isolated(label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
-      return { code, text, x: screen[3 * id], y: screen[3 * id + 1], wide: pen.measureText(text).width + 8, tall: TALL };
+      return { code, text, x: screen[3 * id], y: screen[3 * id + 1], wide: pen.measureText(text).width + 10, tall: TALL };
     });
-    this.shown = placed(boxes.filter((box) => box.wide > 9), view.width, view.height);
-    for (const { code, text, x, y } of this.shown) {
+    this.shown = placed(boxes.filter((box) => box.wide > 11), view.width, view.height);
+    for (const { code, text, x, y, wide, tall } of this.shown) {
       pen.globalAlpha = isFaint(code) ? 0.25 : 1;
+      if (isPlated) {
+        pen.fillStyle = pens.back;
+        pen.beginPath();
+        pen.roundRect(x - wide / 2, y - tall / 2, wide, tall, 5);
+        pen.fill();
+      }
       Object.assign(pen, { strokeStyle: pens.back, fillStyle: pens.text, lineWidth: 4 });
       pen.strokeText(text, x, y);
       pen.fillText(text, x, y);

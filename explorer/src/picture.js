@@ -1,6 +1,6 @@
 // Both views, their titles and the legend, in one picture.
 import { colourAt, css, kindColour, kindsOf, othersColour } from "./colours.js";
-import { digits, endDigits, isolated } from "./text.js";
+import { digits, endTexts, isolated } from "./text.js";
 
 function drawLegend({ colour, theme, pens }, pen, x, y, width) {
   const isDark = theme === "dark";
@@ -42,7 +42,7 @@ function drawLegend({ colour, theme, pens }, pen, x, y, width) {
     pen.fillStyle = css(colourAt(colour, k / 179, isDark));
     pen.fillRect(x + k, y, 1.5, 10);
   }
-  const [low, high] = range.map((value) => digits(value, endDigits(...range)));
+  const [low, high] = endTexts(colour);
   write(low, x);
   write(high, x + 180 - pen.measureText(high).width);
 }

@@ -5,7 +5,7 @@ import { short } from "./text.js";
 
 export class Search {
   // `about()` returns the columns, the number of points, the column that colours and whether the
-  // ground is dark; `onChoose(ids, result)` is called for what is chosen.
+  // ground is dark; `onChoose(result)` is called with what is chosen, whose points are `result.ids()`.
   constructor(input, list, about, onChoose) {
     Object.assign(this, { input, list, about, onChoose, results: [], at: -1 });
     input.addEventListener("input", () => this.look());
@@ -63,7 +63,7 @@ export class Search {
   choose(place) {
     const result = this.results[place];
     this.close();
-    this.onChoose(result.ids(), result);
+    this.onChoose(result);
   }
 
   onKey(event) {

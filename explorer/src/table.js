@@ -28,8 +28,8 @@ export class Table {
     const shown = [colour, ...columns.filter((column) => column !== colour)].slice(0, MOST_COLUMNS);
     Object.assign(this, { ids, columns: shown, at: -1 });
     this.table.setAttribute("aria-rowcount", ids.length + 1);
-    this.head.replaceChildren(...["point", ...shown.map((column) => column.name)].map((name) => {
-      return Object.assign(document.createElement("th"), { textContent: name, title: name, scope: "col" });
+    this.head.replaceChildren(...[{ name: "point" }, ...shown].map(({ name, labels }) => {
+      return Object.assign(document.createElement("th"), { textContent: name, title: name, scope: "col", className: labels ? "" : "number" });
     }));
     this.element.scrollTop = 0;
     this.first = -1;

@@ -19,6 +19,13 @@ export function endDigits(low, high) {
   return Math.min(Math.max(Math.ceil(-Math.log10(high / unit - low / unit)) + 3, 3), 15);
 }
 
+// What stands at the ends of a scale; a turn of angles is told in parts of π.
+export function endTexts({ range: [low, high], scale }) {
+  const isTurn = scale?.kind === "cyclic" && Math.abs(scale.period - 2 * Math.PI) < 1e-9;
+  if (isTurn) return low < 0 ? ["−π", "π"] : ["0", "2π"];
+  return [low, high].map((value) => digits(value, endDigits(low, high)));
+}
+
 // The value of a point, as text.
 export function written({ values, labels }, id) {
   return labels ? (labels[values[id]] ?? "–") : digits(values[id]);
