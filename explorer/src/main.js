@@ -1,8 +1,11 @@
 // The page: two views of the same points, linked, and a path between any two of them.
+import { markBorders } from "./borders.js";
 import { centre } from "./centre.js";
 import { paint, spanOf } from "./colours.js";
+import { Compare } from "./compare.js";
 import { load } from "./data.js";
 import { Images } from "./images.js";
+import { Layout } from "./layout.js";
 import { Legend } from "./legend.js";
 import { Names } from "./names.js";
 import { PathPanel } from "./panel.js";
@@ -46,6 +49,7 @@ class Explorer {
     this.ends = [-1, -1];
     this.hovered = -1;
     this.path = null;
+    this.embeddingTitle = "embedding";
     this.tints = new Uint8Array(4 * this.n).fill(255);
     this.columns = this.allColumns();
     this.images = arrays.images ? new Images(arrays.images, meta.image_shape) : null;
@@ -55,6 +59,7 @@ class Explorer {
     $("title").textContent = $("title").title = meta.title;
     $("size").textContent = `${this.n.toLocaleString("en")} points`;
     $("left-title").textContent = meta.input_title;
+    $("said").textContent = meta.said;
     const on = {
       onHover: (id) => this.hover(id),
       onPick: (id) => this.pick(id),
@@ -66,7 +71,7 @@ class Explorer {
       left: new View($("left"), input, input.length / this.n, this.tints, {
         ...on, isFlat: input.length / this.n < 3, decorate: (view, pen) => this.decorate(view, pen),
       }),
-      right: new View($("right"), this.embeddingShown(), Math.min(width, 3), this.tints, {
+      right: new View($("right"), this.shownOf(arrays.embedding), Math.min(width, 3), this.tints, {
         ...on, isFlat: width < 3, decorate: (view, pen) => this.decorate(view, pen),
       }),
     };
@@ -81,13 +86,35 @@ class Explorer {
       onEnds: (from, to) => this.setEnds(from, to),
       onEdge: () => this.redecorate(),
     });
+    if (arrays.border_points) this.showBorders = markBorders(Object.values(this.views), arrays);
+    if (meta.others.length) this.compare = this.comparison();
     this.listen();
+    const { right } = this.views;
+    this.layout = new Layout(right.isFlat ? right.extents[0] / (right.extents[1] || 1e-3) : 1);
     $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2.5 : 1.5;
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.colourBy(this.columns.find((column) => column.name === meta.color) ?? this.columns[0]);
-    this.setEnds(-1, -1);
     this.showSelection();
+    this.begin();
     this.hover(-1);
+  }
+
+  // Nothing is empty in the beginning: an example unfolds, or is unfolded where motion is not wanted.
+  begin() {
+    const { example } = this.meta;
+    this.setEnds(...(example ?? [-1, -1]));
+    if (!this.path) return;
+    this.panel.say("An example; click two points for another.");
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.panel.play();
+  }
+
+  comparison() {
+    const { meta, arrays } = this;
+    const others = meta.others.map((name, k) => ({ name, values: this.shownOf(arrays[`other${k}`]) }));
+    return new Compare(this.views.right, others, Math.min(meta.components, 3), meta.quality, (share, name) => {
+      const shown = share === 0 ? "PTU" : share === 1 ? name : `from PTU to ${name}`;
+      $("right-title").textContent = this.embeddingTitle = `embedding: ${shown}`;
+    });
   }
 
   // What points can be coloured by, what stands on their cards and in the table.
@@ -103,11 +130,12 @@ class Explorer {
     return [...columns.filter((c) => !c.isScore), ...features, ...places, ...columns.filter((c) => c.isScore)];
   }
 
-  embeddingShown() {
+  // The first three coordinates.
+  shownOf(places) {
     const { components } = this.meta;
-    if (components <= 3) return this.arrays.embedding;
+    if (components <= 3) return places;
     const shown = new Float32Array(3 * this.n);
-    for (let i = 0; i < shown.length; i++) shown[i] = this.arrays.embedding[Math.floor(i / 3) * components + (i % 3)];
+    for (let i = 0; i < shown.length; i++) shown[i] = places[Math.floor(i / 3) * components + (i % 3)];
     return shown;
   }
 
@@ -123,6 +151,8 @@ class Explorer {
       $("more").setAttribute("aria-expanded", $("extras").classList.toggle("open"));
     });
     for (const name of ["card", "table"]) $(`${name}-tab`).addEventListener("click", () => this.tell(name));
+    $("borders-choice").hidden = !this.showBorders;
+    $("borders").addEventListener("change", () => this.showBorders($("borders").checked));
     $("clear").addEventListener("click", () => this.clear());
     $("csv").addEventListener("click", () => this.saveTable());
     $("png").addEventListener("click", () => this.savePicture());
@@ -133,8 +163,9 @@ class Explorer {
       if (event.target.matches("input[type=number], input[type=search], select") && event.key !== "Escape") return;
       const act = {
         Escape: () => this.clear(), v: () => this.setTool("look"), r: () => this.setTool("rectangle"),
-        l: () => this.setTool("lasso"), n: () => $("names").click(), i: () => $("pictures").click(), t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
-        "/": () => { event.preventDefault(); $("search").focus(); },
+        l: () => this.setTool("lasso"), n: () => this.colour.labels && $("names").click(), i: () => this.images && $("pictures").click(),
+        t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
+        b: () => $("fold").click(), c: () => this.compare?.play(), "/": () => { event.preventDefault(); $("search").focus(); },
       }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       act?.();
     });
@@ -343,7 +374,7 @@ class Explorer {
   // How sure the place of a point is: the outline of one standard deviation, in pixels; null if unknown.
   ellipse(id) {
     const view = this.views.right, std = this.arrays.ellipses;
-    if (!std || !view.isFlat || !(std[3 * id] >= 0)) return null;
+    if (!std || !view.isFlat || this.compare?.share > 0 || !(std[3 * id] >= 0)) return null;
     const [xx, xy, yy] = std.subarray(3 * id, 3 * id + 3);
     const [x, y] = view.screen.subarray(3 * id, 3 * id + 2);
     return Array.from({ length: 48 }, (_, k) => {
@@ -354,7 +385,7 @@ class Explorer {
 
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
-    if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen);
+    if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen, this.tints);
     if (this.colour?.labels && view === this.views?.right && this.namesShown.isOn) {
       this.names.draw(view, pen, this.colour, this.pens, { isPlated: this.pictures.isOn, isFaint: (code) => this.isFaint(code) });
     }

@@ -1,6 +1,7 @@
 // Both views, their titles and the legend, in one picture.
 import { colourAt, css, kindColour, kindsOf, othersColour } from "./colours.js";
-import { digits, endTexts, isolated } from "./text.js";
+import { measured } from "./panel.js";
+import { endTexts, isolated } from "./text.js";
 
 function drawLegend({ colour, theme, pens }, pen, x, y, width) {
   const isDark = theme === "dark";
@@ -50,21 +51,25 @@ function drawLegend({ colour, theme, pens }, pen, x, y, width) {
 export function picture(explorer) {
   const { views: { left, right }, meta, pens, path, ends, colour } = explorer;
   const { dense } = left;
+  // As they are on the page, without what is between them.
+  const isStacked = right.element.getBoundingClientRect().top > left.element.getBoundingClientRect().top;
+  const at = isStacked ? [0, left.height] : [left.width, 0];
   const canvas = Object.assign(document.createElement("canvas"), {
-    width: (left.width + right.width) * dense, height: Math.max(left.height, right.height) * dense,
+    width: Math.max(left.width, at[0] + right.width) * dense, height: Math.max(left.height, at[1] + right.height) * dense,
   });
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
   pen.fillStyle = pens.back;
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  left.snapshot(pen, 0, 0);
-  right.snapshot(pen, left.width, 0);
+  left.snapshot(pen, [0, 0]);
+  right.snapshot(pen, at);
+  const write = (text, below) => pen.fillText(text, at[0] + 12, at[1] + below);
   pen.fillStyle = pens.text;
   pen.font = "13px system-ui, sans-serif";
   pen.fillText(`${isolated(meta.title)}: ${meta.input_title}`, 12, 20);
-  pen.fillText(`embedding, coloured by ${isolated(colour.name)}`, left.width + 12, 20);
+  write(`${isolated(explorer.embeddingTitle)}, coloured by ${isolated(colour.name)}`, 20);
   if (path) {
-    pen.fillText(`path ${ends.join(" – ")}: ${digits(path.distance, 5)} unfolded, ${digits(path.graph, 5)} along the graph`, left.width + 12, 40);
+    write(`path ${ends.join(" – ")}: ${measured(path.distance, path.std)} unfolded, ${measured(path.graph, path.alongStds?.at(-1))} along the graph`, 40);
   }
   drawLegend(explorer, pen, 12, left.height - 34, left.width - 24);
   return canvas;

@@ -27,6 +27,7 @@ export class View {
     this.back = new Color();
     this.scene = new Scene();
     this.clouds = [];
+    this.marks = [];
     this.cloud = this.add(this.positions, tints);
 
     this.camera = isFlat ? new OrthographicCamera(-1, 1, 1, -1, -10, 10) : new PerspectiveCamera(35, 1, 0.01, 50);
@@ -92,6 +93,31 @@ export class View {
     return cloud;
   }
 
+  // Draw some of the points again, in colours of their own.
+  mark(ids, tints, larger) {
+    const cloud = this.add(new Float32Array(3 * ids.length), tints);
+    this.marks.push(Object.assign(cloud, { ids, larger }));
+    this.gather(cloud);
+    return cloud;
+  }
+
+  gather({ ids, positions }) {
+    for (let i = 0; i < ids.length; i++) {
+      for (let axis = 0; axis < 3; axis++) positions[3 * i + axis] = this.positions[3 * ids[i] + axis];
+    }
+  }
+
+  // Leave room for other places of the same points.
+  widen(others) {
+    for (const positions of others) {
+      for (let i = 0; i < positions.length; i++) {
+        const extent = 2 * Math.abs(positions[i]);
+        if (extent > this.extents[i % 3]) this.extents[i % 3] = extent;
+      }
+    }
+    this.resize();
+  }
+
   get tint() { return this.cloud.tint; }
 
   resize() {
@@ -141,7 +167,8 @@ export class View {
   // Put the points elsewhere: `positions` as they are drawn.
   move(positions) {
     this.positions.set(positions);
-    this.cloud.move();
+    for (const mark of this.marks) this.gather(mark);
+    for (const cloud of this.clouds) cloud.move();
     this.draw();
   }
 
@@ -366,8 +393,8 @@ export class View {
     this.draw();
   }
 
-  // The picture with what lies over it, as it is now.
-  snapshot(pen, x, y) {
+  // The picture with what lies over it, as it is now, at a place.
+  snapshot(pen, [x, y]) {
     this.drawNow();
     pen.drawImage(this.canvas, x, y, this.width, this.height);
     pen.drawImage(this.over, x, y, this.width, this.height);

@@ -12,6 +12,7 @@ from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
 from ptunfold.validation import check_connection
 
 _N_SOURCES = 6
+_ROUNDING = 1e-9
 
 
 def example_pair(
@@ -20,22 +21,31 @@ def example_pair(
     """Choose two points between which the graph is longest, compared with the sheet.
 
     Paths around the largest void bend most, so they are tried from points around it; without one,
-    from points that are far from each other. Returns None where no path is seen.
+    from points that are far from each other. Where graph and sheet are equally long everywhere, it
+    is the longest path; None where there is none.
     """
     connection = check_connection(geometry.connection)
     is_there = np.isfinite(embedding).all(axis=1) & (np.diff(geometry.graph.indptr) > 0)
     if not is_there.any():
         return None
     rows_of = MeanRows(connection)
-    room, row = rows_of.room(), np.empty(len(embedding))
-    best, pair = 0.0, None
+    within = MeanRows(geometry.chart) if geometry.torn is not None and len(geometry.torn) else None
+    room, row, inner_row = rows_of.room(), *np.empty((2, len(embedding)))
+    best, pair = (0.0, 0.0), None
     for source in _sources(embedding, is_there, voids[0].rim if voids else None):
         rows_of.measure(int(source), room, row)
-        reached = np.flatnonzero(is_there & np.isfinite(row))
-        longer = room.tree.distance[reached] - row[reached]
-        end = int(longer.argmax())
-        if longer[end] > best:
-            best, pair = float(longer[end]), (int(source), int(reached[end]))
+        along = room.tree.distance.copy()
+        is_fit = is_there & np.isfinite(row)
+        if within is not None:  # a path that is not torn shows best
+            within.measure(int(source), room, inner_row)
+            is_fit &= room.tree.distance <= along * (1 + _ROUNDING)
+        ends = np.flatnonzero(is_fit)
+        longer = along[ends] - row[ends]
+        longer[longer <= _ROUNDING * along[ends]] = 0
+        end = np.lexsort((row[ends], longer))[-1]
+        found = (float(longer[end]), float(row[ends[end]]))
+        if found > best:
+            best, pair = found, (int(source), int(ends[end]))
     return pair
 
 

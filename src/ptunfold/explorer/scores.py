@@ -31,6 +31,8 @@ def score_columns(
     """
     n_points, connection = len(embedding), geometry.connection
     found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
+    if not np.nanmax(found["disagreement"], initial=0) > 0:  # as with all arcs
+        del found["disagreement"]
     found["stretch"] = _finite(stretch(geometry.chart, embedding).distortion)
     if connection.intrinsic_dim > 1:  # a curve has none of its own
         found["curvature"] = curvature_values(connection, n_jobs=n_jobs)
