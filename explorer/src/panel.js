@@ -4,12 +4,6 @@ import { inPlane } from "./paths.js";
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
 
-// A number for people: whole ones in full.
-export function digits(value, count = 6) {
-  if (Number.isNaN(value) || value === undefined) return "–";
-  return Number.isSafeInteger(value) || !Number.isFinite(value) ? String(value) : Number(value.toPrecision(count)).toString();
-}
-
 const length = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : "–");
 
 // A length with its standard deviation, where there is one to tell.
@@ -107,7 +101,7 @@ export class PathPanel {
     const last = this.path.nodes.length - 1;
     let edge = this.edge >= last ? 0 : this.edge;
     const pause = Math.min(200, 4000 / Math.max(last, 1));
-    $("play").textContent = "❚❚";
+    this.showPlay("pause", "Pause the unfolding");
     this.show(edge);
     this.timer = setInterval(() => {
       this.show(++edge);
@@ -118,6 +112,11 @@ export class PathPanel {
   stop() {
     clearInterval(this.timer);
     this.timer = null;
-    $("play").textContent = "▶";
+    this.showPlay("play", "Play the unfolding");
+  }
+
+  showPlay(icon, label) {
+    $("play").setAttribute("aria-label", label);
+    $("play").querySelector("use").setAttribute("href", `#icon-${icon}`);
   }
 }

@@ -311,7 +311,9 @@ export class View {
     let start = null;
     let wandered = 0; // farthest from the start: a lasso ends where it began and is no click
     // Before the controls hear of it: a drag that selects must not turn the view.
+    const isBeside = (event) => event.target.closest(".legend");
     element.addEventListener("pointerdown", (event) => {
+      if (isBeside(event)) return;
       if (!event.isPrimary) {
         start = null; // a second finger: this is no drag
         this.stopDrag();
@@ -326,6 +328,7 @@ export class View {
       this.outline = [start];
     }, { capture: true });
     element.addEventListener("pointermove", (event) => {
+      if (!start && isBeside(event)) return;
       const here = at(event);
       if (start) wandered = Math.max(wandered, Math.hypot(here[0] - start[0], here[1] - start[1]));
       if (start && this.dragging) {

@@ -902,6 +902,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         columns: Any = None,
         color: str | None = None,
+        scales: Any = None,
         images: Any = None,
         title: str = "PTU",
         feature_names: Any = None,
@@ -922,6 +923,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             More to know about the points: for each name one value a point, numbers or words.
         color : str, optional
             What to colour by first: a column, a feature, "ptu0" or one of the scores.
+        scales : dict, optional
+            How columns turn into colours, where that is not seen from their names and values:
+            "kinds", "sequential", "diverging" around zero, "cyclic" for angles, or a number, after
+            which values come back to where they were, as 24 for hours.
         images : (n_points, height, width) or (n_points, height, width, 3), or a shape, optional
             Images of the points, or their (height, width) if the features are the pixels.
         title : str
@@ -959,6 +964,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             title=title,
             columns=columns,
             color=color,
+            scales=scales,
             images=images,
             paths=paths,
             compare=compare,

@@ -10,10 +10,11 @@ import numpy as np
 
 from ptunfold.diagnostics.voids import find_voids
 from ptunfold.explorer.borders import borders_of
-from ptunfold.explorer.columns import as_columns
+from ptunfold.explorer.columns import as_columns, scaled
 from ptunfold.explorer.comparison import as_comparisons, told_of
 from ptunfold.explorer.example import example_pair
 from ptunfold.explorer.page import Page, make_page
+from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
 from ptunfold.explorer.scores import score_columns
 from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.geodesics.doubts import doubts_of
@@ -33,6 +34,7 @@ def explorer_page(
     title: str,
     columns: Any = None,
     color: str | None = None,
+    scales: Any = None,
     images: Any = None,
     paths: bool | None = None,
     compare: Any = None,
@@ -63,12 +65,20 @@ def explorer_page(
         geometry, embedding, landmarks, voids=voids, seams=seams, std=std, n_jobs=n_jobs
     )
     coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
+    known = [column.name for column in (*given, *scores)]
+    wanted = check_scales(scales, [*known, *names, *coordinates])
+    given = [scaled(column, wanted.get(column.name)) for column in given]
+    scores = [scaled(score, wanted.get(score.name)) for score in scores]
+    for name in known:
+        wanted.pop(name, None)
+    tables = zip([*names, *coordinates], [*points.T, *embedding.T], strict=True)
+    axes = [_scale_of_axis(name, values, wanted.get(name)) for name, values in tables]
     own = {*coordinates, *(score.name for score in scores)}
     names = [f"{name} (feature)" if name in own else name for name in names]
     taken = {*names, *own}
     if color is not None and color not in {*taken, *(column.name for column in given)}:
-        known = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
-        raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
+        there = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
+        raise ValueError(f"there is no column {color} to colour by; there are {there}, ...")
     if color is None:
         color = given[0].name if given else coordinates[0]
     if color in (column.name for column in given) and color in taken:
@@ -86,6 +96,7 @@ def explorer_page(
         title=title,
         names=names,
         columns=[*given, *scores],
+        axes=axes,
         color=color,
         pictures=None if images is None else thumbnails(images, points),
         is_pixels=isinstance(images, tuple),
@@ -100,6 +111,17 @@ def explorer_page(
         said=said,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
+
+
+def _scale_of_axis(name: str, values: FloatArray, given: Any) -> Scale:
+    """Choose the scale of a feature or a coordinate; where zero is there tells nothing."""
+    if given is None:
+        found = recognised(name, values)
+        return found if found.kind == "cyclic" else PLAIN
+    scale = chosen(given, name, values)
+    if scale.kind == "kinds":
+        raise ValueError(f"{name} cannot be shown as kinds; pass it among the columns")
+    return scale
 
 
 def _as_names(names: Any, n_features: int) -> list[str]:

@@ -19,6 +19,7 @@ from sklearn.decomposition import PCA
 from ptunfold.explorer.borders import Borders
 from ptunfold.explorer.columns import Column
 from ptunfold.explorer.comparison import Comparison
+from ptunfold.explorer.scales import Scale
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
 from ptunfold.types import Connection, FloatArray, IntArray
@@ -93,6 +94,7 @@ def make_page(
     title: str,
     names: list[str],
     columns: list[Column],
+    axes: list[Scale] | None = None,
     color: str | None = None,
     pictures: Any = None,
     is_pixels: bool = False,
@@ -109,7 +111,8 @@ def make_page(
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
 
-    Of more than three features the first three principal components are shown. ``span`` has the
+    ``axes`` are the scales of features and coordinates. Of more than three features the first
+    three principal components are shown. ``span`` has the
     points in coordinates of their span, which have the same distances; features that are pixels of
     ``pictures`` (n_points, height, width, channels) need no card; without a connection there are no
     paths, and ``no_paths`` is said instead. ``doubts`` and ``std`` (n_points, c, c) tell how sure
@@ -144,6 +147,7 @@ def make_page(
                 "array": name,
                 "labels": column.labels,
                 "is_score": column.is_score,
+                "scale": _described(column.scale),
             }
         )
     if pictures is not None:
@@ -165,6 +169,7 @@ def make_page(
         "features": names if is_named and has_features else [],
         "input_title": "data" if n_features <= 3 else "data, three principal components",
         "columns": described,
+        "axes": None if axes is None else list(map(_described, axes)),
         "color": color,
         "image_shape": None if pictures is None else list(pictures.shape[1:]),
         "no_paths": no_paths,
@@ -177,6 +182,10 @@ def make_page(
         "noise": 0.0 if doubts is None else doubts.noise,
     }
     return Page(_fill(meta, box))
+
+
+def _described(scale: Scale) -> dict[str, Any]:
+    return {"kind": scale.kind, "start": scale.start, "period": scale.period}
 
 
 def _store_connection(box: _Box, connection: Connection, doubts: Doubts | None) -> float | None:
