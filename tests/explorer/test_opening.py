@@ -51,9 +51,10 @@ def test_the_pair_that_differs_most():
 
 
 @pytest.mark.filterwarnings("ignore:the sheet closes")
-def test_the_example_is_not_torn(opened):
+def test_cut_data_say_so_and_their_example_is_not_torn(opened):
     model = PTU().fit(flat_torus(800).points)
     tab = opened(model.explore())
+    assert model.diagnose().lines["shape"] in tab.locator("#said").inner_text()
     assert tab.evaluate("ptunfold.explorer.path.nodes.length") > 2
     assert tab.evaluate("ptunfold.explorer.tears(ptunfold.explorer.views.right).size") == 0
 
@@ -73,7 +74,7 @@ def test_says_what_the_report_says_first(opened, page, sheet):
     _, model = sheet
     lines = model.diagnose().lines
     said = opened(page).locator("#said").inner_text()
-    assert said == f"{lines['data']}; {lines['shape']}"
+    assert said == lines["data"]
     assert said.startswith("1,500 points of 3 features in 2 dimensions")
 
 
