@@ -10,6 +10,12 @@ from ptunfold.explorer.columns import Column
 from ptunfold.explorer.measuring import Measured
 from ptunfold.types import FloatArray, IntArray, Seam
 
+# All that there may be.
+SCORES = (
+    "local distortion", "disagreement", "coherence", "stretch", "curvature", "error bar", "rim",
+    "landmark", "component", "void", "seam",
+)  # fmt: skip
+
 
 def score_columns(
     measured: Measured,
