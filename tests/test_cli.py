@@ -300,7 +300,6 @@ def test_a_page_to_explore(frame, tmp_path):
         "name",
         "count",
         "local distortion",
-        "disagreement",
         "coherence",
         "stretch",
         "curvature",
