@@ -63,11 +63,13 @@ def test_colours_and_theme(opened, page, screenshots):
         "ptu0",
         "ptu1",
         "local distortion",
-        "disagreement",
         "coherence",
+        "stretch",
         "curvature",
         "error bar",
+        "rim",
         "landmark",
+        "void",
     ]
     tab.select_option("#colour", "side")
     assert "upper, or 'top'" in tab.locator("#legend").inner_text()
@@ -179,6 +181,7 @@ def test_pictures_on_the_embedding(opened):
     points = np.random.default_rng(1).random((200, 2))
     model = PTU().fit(points)
     tab = opened(model.explore(images=images))
+    tab.click("#clear")  # the path
     inked = pixels(tab, "right", "over")[..., 3] > 0
     assert 0.05 < inked.mean() < 0.9
     # Pointing at a picture means its point, also off the middle.

@@ -237,7 +237,7 @@ def test_everything_still_works(opened, odd_page, odd_columns):
     seen = [name.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for name in NASTY]
     csv.field_size_limit(10**6)
     assert [row[1] for row in rows[1:]] == [seen[0], seen[3], seen[9]]
-    assert {len(row) for row in rows} == {len(odd_columns) + 1 + 3 + 2 + 5}
+    assert {len(row) for row in rows} == {len(odd_columns) + 1 + 3 + 2 + 6}
     with tab.expect_download():
         tab.click("#png")
     drawn = heard(tab, "drawn")
@@ -253,14 +253,14 @@ def test_everything_still_works(opened, odd_page, odd_columns):
 def test_hundreds_of_columns(opened, fitted):
     columns = {f"{k} {NASTY[k % len(NASTY)]}": np.arange(N_POINTS) * k for k in range(200)}
     tab = opened(fitted.explore(columns=columns))
-    assert tab.locator("#colour option").count() == 200 + 3 + 2 + 5
+    assert tab.locator("#colour option").count() == 200 + 3 + 2 + 6
     tab.focus("#colour")
     tab.keyboard.press("End")
-    assert "error bar" in tab.locator("#legend").inner_text()
+    assert "rim" in tab.locator("#legend").inner_text()
     tab.keyboard.type("199")
     assert texts(tab, "#legend > div")[0].startswith("199")
     point_at(tab, 3)
-    assert "and 150 columns more" in tab.locator("#card").inner_text()
+    assert "and 151 columns more" in tab.locator("#card").inner_text()
     check_layout(tab)
 
 
