@@ -166,13 +166,29 @@ def test_text_stays_text(opened, odd_page, odd_columns, screenshots):
     assert cells["objects"] == NASTY[4]
     assert (cells["all nan"], cells["all inf"], cells["none"]) == ("–", "Infinity", "–")
     assert cells["integers"] == str(10**400)
-    legend = texts(tab, "#legend li")
-    assert sorted(legend) == sorted(NASTY)
+    legend = texts(tab, "#legend li span")
+    assert set(legend[:-1]) < set(NASTY)
+    assert (len(legend), legend[-1]) == (20, "3 others")
+    titles = heard(tab, "[...document.querySelectorAll('#legend li button')].map((e) => e.title)")
+    assert titles == legend
     made = tab.evaluate(
         "[...new Set([...document.querySelectorAll('h1 *, #card *, #legend *, #colour *')]"
         ".map((e) => e.localName))].sort()"
     )
-    assert made == ["dd", "div", "dl", "dt", "h2", "i", "li", "option", "ul"]
+    plain = ["dd", "div", "dl", "dt", "h2", "i", "li", "option", "ul"]
+    assert made == sorted([*plain, "button", "small", "span"])
+    # What is told at the pointer, what is found and what is in the table is text as well.
+    assert texts(tab, "#tip b")[0].startswith(NASTY[4][:40])
+    tab.click("#table-tab")
+    assert NASTY[1] in texts(tab, "#table td")
+    tab.fill("#search", "<")
+    assert NASTY[2] in texts(tab, "#results span")
+    assert tab.locator("#tip *, #table *, #results *").evaluate_all(
+        "all => [...new Set(all.map((e) => e.localName))].sort()"
+    ) == ["b", "div", "i", "li", "p", "small", "span", "table", "tbody", "td", "th", "thead", "tr"]
+    assert tab.evaluate("window.__hacked") is None
+    tab.fill("#search", "")
+    tab.click("#card-tab")
     tab.screenshot(path=screenshots / "odd.png")
 
 
@@ -188,7 +204,7 @@ def test_every_column_colours(opened, odd_page):
 
     def legend(name):
         tab.select_option("#colour", index=names.index(name))
-        return texts(tab, "#legend > div")[1:]
+        return texts(tab, "#legend .note")
 
     assert legend("all nan") == legend("none") == ["grey: no value"]
     assert legend("all inf") == legend("both inf") == ["grey: no finite value"]
@@ -258,7 +274,7 @@ def test_hundreds_of_columns(opened, fitted):
     tab.keyboard.press("End")
     assert "rim" in tab.locator("#legend").inner_text()
     tab.keyboard.type("199")
-    assert texts(tab, "#legend > div")[0].startswith("199")
+    assert texts(tab, "#legend .name")[0].startswith("199")
     point_at(tab, 3)
     assert "and 151 columns more" in tab.locator("#card").inner_text()
     check_layout(tab)
