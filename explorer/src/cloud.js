@@ -18,17 +18,16 @@ const VERTEX = `
     gl_Position = projectionMatrix * seen;
     float fog = middle > 0.0 ? smoothstep(middle - 0.9, middle + 1.1, -seen.z) : 0.0;
     float near = middle > 0.0 ? clamp(middle / max(-seen.z, 0.01), 0.7, 1.6) : 1.0;
-    radius = 0.5 * size * near;
-    gl_PointSize = 2.0 * radius + 1.0;
+    radius = 0.5 * size * near + 0.25; // with half of its rim, of half a pixel: every pixel takes its time
+    gl_PointSize = 2.0 * radius;
     colour = vec4(mix(tint.rgb, back, 0.6 * fog), tint.a < 0.5 ? opacity.y : opacity.x);
   }`;
 const FRAGMENT = `
   varying vec4 colour;
   varying float radius;
   void main() {
-    float off = length(gl_PointCoord - 0.5) * (2.0 * radius + 1.0);
-    float cover = clamp(radius + 0.5 - off, 0.0, 1.0);
-    if (cover == 0.0) discard;
+    vec2 off = 2.0 * gl_PointCoord - 1.0;
+    float cover = clamp(radius - radius * dot(off, off), 0.0, 1.0);
     gl_FragColor = vec4(colour.rgb, colour.a * cover);
   }`;
 
