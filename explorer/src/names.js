@@ -2,8 +2,8 @@
 import { kindsOf } from "./colours.js";
 import { isolated } from "./text.js";
 
-const SAMPLE = 300; // points of a kind that vote for its place
-const REACH = 0.12; // of the reach of the map, within which they count
+const SAMPLE = 150; // points of a kind that vote for its place
+const REACH = 0.2; // of the reach of the map, within which they count
 const LONGEST = 28; // letters
 const FONT = "600 13px system-ui, sans-serif";
 const TALL = 17;
@@ -12,7 +12,7 @@ const TALL = 17;
 export function homes(column, positions) {
   const { named, sizes } = kindsOf(column);
   const members = new Map(named.map((code) => [code, []]));
-  const strides = new Map(named.map((code) => [code, Math.max(1, Math.floor(sizes[code] / SAMPLE))]));
+  const strides = new Map(named.map((code) => [code, Math.ceil(sizes[code] / SAMPLE)]));
   const seen = new Map(named.map((code) => [code, 0]));
   column.values.forEach((code, id) => {
     const ids = members.get(code);
@@ -27,7 +27,7 @@ export function homes(column, positions) {
     let best = -1, most = -1;
     for (const id of ids) {
       let sum = 0;
-      for (const other of ids) sum += Math.exp(-off(id, other) / (2 * REACH ** 2));
+      for (const other of ids) sum += Math.max(0, 1 - off(id, other) / REACH ** 2);
       if (sum > most) [best, most] = [id, sum];
     }
     if (best >= 0) found.push({ code, id: best, size: sizes[code] });
