@@ -15,12 +15,12 @@ export function overlap(n, place, width, height, radius) {
     if (at === null || !(at[0] >= 0 && at[0] < width && at[1] >= 0 && at[1] < height)) continue;
     counts[Math.floor(at[1] / CELL) * columns + Math.floor(at[0] / CELL)]++;
   }
-  let sum = 0, squares = 0;
+  let sum = 0, others = 0;
   for (const count of counts) {
     sum += count;
-    squares += count * count;
+    others += count * (count - 1);
   }
-  return sum ? ((stride * squares) / sum) * ((Math.PI * radius * radius) / (CELL * CELL)) : 0;
+  return sum ? ((stride * others) / sum) * ((Math.PI * radius * radius) / (CELL * CELL)) : 0;
 }
 
 // The opacity of one point, of so many on each other.

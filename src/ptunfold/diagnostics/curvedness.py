@@ -236,11 +236,14 @@ def _mean_around(averaging: sparse.csr_array, errors: FloatArray) -> FloatArray:
     """Average what is known of errors (n_points, n_levels) near each point and farther around."""
     is_known = np.isfinite(errors)
     total: FloatArray = np.where(is_known, errors, 0)
-    share: FloatArray = is_known.astype(np.float64)
+    # Mostly the same is known at all levels, and one column is enough.
+    is_alike = bool((is_known == is_known[:, :1]).all())
+    share: FloatArray = (is_known[:, :1] if is_alike else is_known).astype(np.float64)
     mean = np.zeros(errors.shape)
     for rounds in (_NEAR, _FAR - _NEAR):
         total, share = (_averaged(averaging, values, rounds) for values in (total, share))
-        mean += np.divide(total, share, out=np.full(errors.shape, np.nan), where=share > 0)
+        is_near = np.broadcast_to(share > 0, errors.shape)
+        mean += np.divide(total, share, out=np.full(errors.shape, np.nan), where=is_near)
     return mean
 
 

@@ -8,16 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics.voids import find_voids
 from ptunfold.explorer.borders import borders_of
 from ptunfold.explorer.columns import as_columns, scaled
 from ptunfold.explorer.comparison import as_comparisons, told_of
-from ptunfold.explorer.example import example_pair
+from ptunfold.explorer.measuring import measure
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
 from ptunfold.explorer.scores import score_columns
 from ptunfold.explorer.thumbnails import thumbnails
-from ptunfold.geodesics.doubts import doubts_of
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
 from ptunfold.validation import check_flag
 
@@ -60,10 +58,9 @@ def explorer_page(
         )
     given = as_columns(columns, n_points)
     others = as_comparisons(compare, embedding)
-    voids = find_voids(geometry, embedding)
-    scores = score_columns(
-        geometry, embedding, landmarks, voids=voids, seams=seams, std=std, n_jobs=n_jobs
-    )
+    has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
+    measured = measure(geometry, embedding, has_paths=has_paths, n_jobs=n_jobs)
+    scores = score_columns(measured, geometry.labels, landmarks, seams, std)
     coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
     known = [column.name for column in (*given, *scores)]
     wanted = check_scales(scales, [*known, *names, *coordinates])
@@ -89,7 +86,6 @@ def explorer_page(
             name += "'"
         taken.add(name)
         given[index] = replace(column, name=name)
-    has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
     return make_page(
         points,
         embedding,
@@ -102,13 +98,14 @@ def explorer_page(
         is_pixels=isinstance(images, tuple),
         span=geometry.points if geometry.points.shape[1] < points.shape[1] else None,
         connection=geometry.connection if has_paths else None,
-        doubts=doubts_of(geometry) if has_paths else None,
+        doubts=measured.doubts,
         std=std if has_paths else None,
-        example=example_pair(geometry, embedding, voids) if has_paths else None,
+        example=measured.example,
         borders=borders_of(seams, embedding) if seams else None,
         others=others,
         quality=told_of(embedding, others, geometry, n_jobs) if others else {},
         said=said,
+        n_jobs=n_jobs,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
 

@@ -9,6 +9,7 @@ import re
 import zlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -22,6 +23,7 @@ from ptunfold.explorer.comparison import Comparison
 from ptunfold.explorer.scales import Scale
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
+from ptunfold.threads import Run, run_together
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded
@@ -32,6 +34,7 @@ _WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
 _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
+_SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -107,6 +110,7 @@ def make_page(
     others: Sequence[Comparison] = (),
     quality: dict[str, list[float | None]] | None = None,
     said: str = "",
+    n_jobs: int | None = None,
     no_paths: str = "",
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
@@ -181,7 +185,7 @@ def make_page(
         "step_scale": None if connection is None else _store_connection(box, connection, doubts),
         "noise": 0.0 if doubts is None else doubts.noise,
     }
-    return Page(_fill(meta, box))
+    return Page(_fill({**meta, "arrays": box.entries}, box.scripts(n_jobs)))
 
 
 def _described(scale: Scale) -> dict[str, Any]:
@@ -228,7 +232,7 @@ class _Box:
 
     def __init__(self) -> None:
         self.entries: dict[str, Any] = {}
-        self.scripts: list[str] = []
+        self._arrays: list[tuple[str, Any]] = []
 
     def add(self, name: str, values: FloatArray | IntArray, *, is_exact: bool) -> None:
         """Add numbers, in as many bits as they need or in 16 for the range of each column."""
@@ -247,12 +251,20 @@ class _Box:
     def store(self, name: str, array: Any, **more: Any) -> None:
         """Add an array as it is."""
         array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        packer = zlib.compressobj(_EFFORT, wbits=_GZIP)
-        packed = packer.compress(array.reshape(-1).view(np.uint8).data) + packer.flush()
-        text = base64.b64encode(packed).decode("ascii")
-        entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
-        self.entries[name] = entry
-        self.scripts.append(f'<script type="text/plain" id="{entry["id"]}">{text}</script>')
+        self.entries[name] = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
+        self._arrays.append((name, array.reshape(-1).view(np.uint8)))
+
+    def scripts(self, n_jobs: int | None) -> list[str]:
+        """Write all arrays as elements of a page."""
+        return run_together([partial(_script, *pair) for pair in self._arrays], Run(n_jobs))
+
+
+def _script(name: str, raw: Any) -> str:
+    some = raw[len(raw) // 2 :][:_SOME].tobytes()
+    is_worth_it = len(zlib.compress(some, _EFFORT)) < _WORTH_IT * len(some)
+    packer = zlib.compressobj(_EFFORT if is_worth_it else 0, wbits=_GZIP)
+    text = base64.b64encode(packer.compress(raw.data) + packer.flush()).decode("ascii")
+    return f'<script type="text/plain" id="data-{name}">{text}</script>'
 
 
 def _as_given(values: FloatArray | IntArray) -> FloatArray:
@@ -275,13 +287,13 @@ def _as_short(values: FloatArray) -> FloatArray:
     return values if needs_more.any() else short
 
 
-def _fill(meta: dict[str, Any], box: _Box) -> str:
+def _fill(meta: dict[str, Any], arrays: list[str]) -> str:
     """Put the data into the page that was bundled for them."""
     page = files("ptunfold.explorer").joinpath("page.html").read_text(encoding="utf-8")
-    said = json.dumps({**meta, "arrays": box.entries}, ensure_ascii=False, allow_nan=False)
+    said = json.dumps(meta, ensure_ascii=False, allow_nan=False)
     # Inside a script element only this character could end it; halves of characters, as names of
     # files have them, cannot be written but as escapes.
     said = said.replace("<", "\\u003c").encode("utf-8", "backslashreplace").decode("utf-8")
-    scripts = [f'<script type="application/json" id="meta">{said}</script>', *box.scripts]
+    scripts = [f'<script type="application/json" id="meta">{said}</script>', *arrays]
     before, after = page.split("<!-- data -->")
     return before + "\n".join(scripts) + after

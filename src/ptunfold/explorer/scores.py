@@ -6,36 +6,32 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from ptunfold.diagnostics import point_scores
-from ptunfold.diagnostics.curvedness import curvature_values
-from ptunfold.diagnostics.rim import rim_points
-from ptunfold.diagnostics.stretch import stretch
-from ptunfold.diagnostics.voids import Void
 from ptunfold.explorer.columns import Column
-from ptunfold.types import FloatArray, Geometry, IntArray, Seam
+from ptunfold.explorer.measuring import Measured
+from ptunfold.types import FloatArray, IntArray, Seam
+
+# All that there may be.
+SCORES = (
+    "local distortion", "disagreement", "coherence", "stretch", "curvature", "error bar", "rim",
+    "landmark", "component", "void", "seam",
+)  # fmt: skip
 
 
 def score_columns(
-    geometry: Geometry,
-    embedding: FloatArray,
+    measured: Measured,
+    labels: IntArray,
     landmarks: IntArray,
-    *,
-    voids: Sequence[Void],
     seams: Sequence[Seam],
     std: FloatArray | None,
-    n_jobs: int | None,
 ) -> list[Column]:
     """Return the scores that say something about these points: none that are not defined.
 
     Points at the two sides of a seam have the same number, and so have those around a void.
     """
-    n_points, connection = len(embedding), geometry.connection
-    found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
+    n_points = len(labels)
+    found = {name: _finite(values) for name, values in measured.scores.items()}
     if not np.nanmax(found["disagreement"], initial=0) > 0:  # as with all arcs
         del found["disagreement"]
-    found["stretch"] = _finite(stretch(geometry.chart, embedding).distortion)
-    if connection.intrinsic_dim > 1:  # a curve has none of its own
-        found["curvature"] = curvature_values(connection, n_jobs=n_jobs)
     if std is not None:
         found["error bar"] = np.sqrt(np.square(std).sum(axis=(1, 2)))
     columns = [
@@ -44,7 +40,7 @@ def score_columns(
         if np.isfinite(values).any()
     ]
     kinds = {
-        "rim": rim_points(connection, n_jobs=n_jobs).astype(np.int32),
+        "rim": measured.is_rim.astype(np.int32),
         "landmark": np.isin(np.arange(n_points), landmarks).astype(np.int32),
     }
     columns += [
@@ -52,10 +48,10 @@ def score_columns(
         for name, values in kinds.items()
         if values.any()
     ]
-    if geometry.labels.max() > 0 or geometry.labels.min() < 0:
-        parts = [str(label) for label in range(geometry.labels.max() + 1)]
-        columns.append(Column("component", geometry.labels.astype(np.int32), parts, is_score=True))
-    groups = {"void": [void.rim for void in voids], "seam": [seam.edges for seam in seams]}
+    if labels.max() > 0 or labels.min() < 0:
+        parts = [str(label) for label in range(labels.max() + 1)]
+        columns.append(Column("component", labels.astype(np.int32), parts, is_score=True))
+    groups = {"void": [void.rim for void in measured.voids], "seam": [seam.edges for seam in seams]}
     columns += [_numbered(name, members, n_points) for name, members in groups.items() if members]
     return columns
 

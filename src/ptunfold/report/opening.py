@@ -11,7 +11,10 @@ from ptunfold.types import BoolArray, Orientation, Topology
 
 
 def first_words(fitted: Fitted, n_features: int) -> str:
-    """Say what a report says first, without making the rest of it."""
+    """Say what a report says first, without making the rest of it.
+
+    Of data that were cut open also how they close: that was found out already.
+    """
     is_there = points_shown(fitted)
     told = data_line(
         fitted.embedding.shape,
@@ -20,6 +23,8 @@ def first_words(fitted: Fitted, n_features: int) -> str:
         len(pieces_shown(fitted, is_there)),
         int(np.count_nonzero(~is_there)),
     )
+    if not fitted.is_tile:
+        return told
     return f"{told}; {shape_line(fitted.topology, fitted.orientation)}"
 
 
