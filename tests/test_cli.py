@@ -305,6 +305,7 @@ def test_a_page_to_explore(frame, tmp_path):
         "curvature",
         "error bar",
         "rim",
+        "void",
     ]
     assert meta["columns"][0]["labels"][0] == "point, 0"
     before = page.read_bytes()
