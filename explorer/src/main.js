@@ -191,6 +191,7 @@ class Explorer {
   colourBy(column) {
     const isAnother = column !== this.colour;
     $("colour").selectedIndex = this.columns.indexOf(column);
+    $("colour").title = column.name;
     this.colour = column;
     if (!column.labels) spanOf(column);
     paint(column, this.tints, this.theme === "dark");
@@ -386,9 +387,6 @@ class Explorer {
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
     if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen, this.tints);
-    if (this.colour?.labels && view === this.views?.right && this.namesShown.isOn) {
-      this.names.draw(view, pen, this.colour, this.pens, { isPlated: this.pictures.isOn, isFaint: (code) => this.isFaint(code) });
-    }
     const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
     const at = (id) => [seen[3 * id], seen[3 * id + 1]];
     const tears = this.tears(view);
@@ -412,6 +410,9 @@ class Explorer {
       line(nodes, this.pens.mark, 1.5);
       line(nodes.slice(0, this.panel.edge + 1), this.pens.accent, 3);
       ring(nodes[this.panel.edge], this.pens.accent, 5);
+    }
+    if (this.colour?.labels && view === this.views?.right && this.namesShown.isOn) {
+      this.names.draw(view, pen, this.colour, this.pens, { isPlated: this.pictures.isOn, isFaint: (code) => this.isFaint(code) });
     }
     for (const id of this.ends) if (id >= 0) ring(id, this.pens.accent, 8);
     if (this.hovered >= 0) ring(this.hovered, this.pens.mark, 8);

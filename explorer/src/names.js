@@ -2,17 +2,37 @@
 import { kindsOf } from "./colours.js";
 import { isolated } from "./text.js";
 
-const SAMPLE = 300; // points of a kind that vote for its place
-const REACH = 0.12; // of the reach of the map, within which they count
+const SAMPLE = 150; // points of a kind that vote for its place
+const REACH = 0.2; // of the reach of the map, within which they count
+const CROWD = 5000; // points among which a kind has to stand out,
+const AROUND = 0.08; // of the reach of the map, from its place,
+const PURE = 0.3; // with this share of them
 const LONGEST = 28; // letters
 const FONT = "600 13px system-ui, sans-serif";
 const TALL = 17;
 
-// Where a kind lies: its point with the most of its points around it.
+const off = (positions, a, b) =>
+  (positions[3 * a] - positions[3 * b]) ** 2 + (positions[3 * a + 1] - positions[3 * b + 1]) ** 2 + (positions[3 * a + 2] - positions[3 * b + 2]) ** 2;
+
+// The share of a kind among the points around one of its points.
+function purity(column, positions, id) {
+  const { values } = column;
+  const stride = Math.ceil(values.length / CROWD);
+  let own = 0, all = 0;
+  for (let i = 0; i < values.length; i += stride) {
+    if (!(off(positions, id, i) < AROUND ** 2)) continue;
+    all++;
+    if (values[i] === values[id]) own++;
+  }
+  return all ? own / all : 1;
+}
+
+// Where a kind lies: its point with the most of its points around it. Kinds that lie among all
+// others have no such place.
 export function homes(column, positions) {
   const { named, sizes } = kindsOf(column);
   const members = new Map(named.map((code) => [code, []]));
-  const strides = new Map(named.map((code) => [code, Math.max(1, Math.floor(sizes[code] / SAMPLE))]));
+  const strides = new Map(named.map((code) => [code, Math.ceil(sizes[code] / SAMPLE)]));
   const seen = new Map(named.map((code) => [code, 0]));
   column.values.forEach((code, id) => {
     const ids = members.get(code);
@@ -21,16 +41,15 @@ export function homes(column, positions) {
     if (count % strides.get(code) === 0) ids.push(id);
     seen.set(code, count + 1);
   });
-  const off = (a, b) => (positions[3 * a] - positions[3 * b]) ** 2 + (positions[3 * a + 1] - positions[3 * b + 1]) ** 2 + (positions[3 * a + 2] - positions[3 * b + 2]) ** 2;
   const found = [];
   for (const [code, ids] of members) {
     let best = -1, most = -1;
     for (const id of ids) {
       let sum = 0;
-      for (const other of ids) sum += Math.exp(-off(id, other) / (2 * REACH ** 2));
+      for (const other of ids) sum += Math.max(0, 1 - off(positions, id, other) / REACH ** 2);
       if (sum > most) [best, most] = [id, sum];
     }
-    if (best >= 0) found.push({ code, id: best, size: sizes[code] });
+    if (best >= 0 && purity(column, positions, best) > PURE) found.push({ code, id: best, size: sizes[code] });
   }
   return found.sort((a, b) => b.size - a.size); // the largest choose first
 }

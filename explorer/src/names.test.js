@@ -21,6 +21,15 @@ test("a kind lies where most of its points are", () => {
   assert.ok(found[1].id < 10);
 });
 
+test("kinds that lie among each other have no place", () => {
+  const positions = [], values = [];
+  for (let k = 0; k < 1000; k++) {
+    positions.push((k % 40) / 40, Math.floor(k / 40) / 25, 0);
+    values.push(k % 7);
+  }
+  assert.deepEqual(homes({ labels: [..."abcdefg"], values }, positions), []);
+});
+
 test("no name lies over another or outside, and what has no room is left out", () => {
   let seed = 1;
   const random = () => (seed = (seed * 16807) % 2147483647) / 2147483647;

@@ -7,10 +7,12 @@ export const short = (text) => (text.length > MOST ? `${text.slice(0, MOST).repl
 // The same in a line with other words, whose order marks inside it must not turn.
 export const isolated = (text) => `\u2068${short(text)}\u2069`;
 
-// A number for people: whole ones in full.
+// A number for people: whole ones in full, and no rows of zeros.
 export function digits(value, count = 6) {
   if (Number.isNaN(value) || value === undefined) return "–";
-  return Number.isSafeInteger(value) || !Number.isFinite(value) ? String(value) : Number(value.toPrecision(count)).toString();
+  if (Number.isSafeInteger(value) || !Number.isFinite(value)) return String(value);
+  const rounded = Number(value.toPrecision(count));
+  return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
 }
 
 // As many digits as tell the ends of a range apart.
