@@ -142,6 +142,7 @@ def test_pages_without_another_have_no_slider(opened, page):
     assert tab.locator("#right-title").inner_text() == "embedding"
 
 
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_three_components_and_points_left_out(opened):
     rng = np.random.default_rng(0)
     points = np.vstack((rng.random((200, 4)), rng.random((20, 4)) + 50))

@@ -37,6 +37,8 @@ def test_many_points_read_as_density(opened):
     dense = rng.random((60_000, 2)) * [1, 2]
     thin = rng.random((6_000, 2)) * [1, 2] + [1, 0]
     tab = opened(flat_page(np.vstack((dense, thin))))
+    tab.locator("#dot").fill("4")
+    tab.evaluate("ptunfold.explorer.views.right.drawNow()")
     assert opacity(tab, "right") < 0.6
     picture = pixels(tab, "right", "canvas")[..., :3].astype(float)
     places = tab.evaluate("ptunfold.screen('right')")
@@ -56,6 +58,8 @@ def test_many_points_read_as_density(opened):
 
 def test_zooming_in_makes_points_opaque(opened):
     tab = opened(flat_page(np.random.default_rng(0).random((60_000, 2))))
+    tab.locator("#dot").fill("4")
+    tab.evaluate("ptunfold.explorer.views.right.drawNow()")
     before = opacity(tab, "right")
     tab.evaluate(
         """() => { const view = ptunfold.explorer.views.right;
