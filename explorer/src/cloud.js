@@ -3,11 +3,13 @@ import { BufferAttribute, BufferGeometry, Color, Points, ShaderMaterial, Sphere,
 import { sortByDepth } from "./order.js";
 
 const FAINT = 0.2; // of the opacity: points that are not chosen
+const MANY = 50000; // points whose rims are half a pixel wide, not a whole one: every pixel takes its time
 const TURNED = 0.9995; // cosine of a turn after which another order is seen
 
 const VERTEX = `
   attribute vec4 tint;
   uniform float size;
+  uniform float rim;
   uniform float middle; // how far the middle of the points is; 0 where nothing is near or far
   uniform vec3 back;
   uniform vec2 opacity; // of the chosen, and of all others
@@ -18,17 +20,17 @@ const VERTEX = `
     gl_Position = projectionMatrix * seen;
     float fog = middle > 0.0 ? smoothstep(middle - 0.9, middle + 1.1, -seen.z) : 0.0;
     float near = middle > 0.0 ? clamp(middle / max(-seen.z, 0.01), 0.7, 1.6) : 1.0;
-    radius = 0.5 * size * near;
-    gl_PointSize = 2.0 * radius + 1.0;
+    radius = 0.5 * (size * near + rim);
+    gl_PointSize = 2.0 * radius;
     colour = vec4(mix(tint.rgb, back, 0.6 * fog), tint.a < 0.5 ? opacity.y : opacity.x);
   }`;
 const FRAGMENT = `
+  uniform float rim;
   varying vec4 colour;
   varying float radius;
   void main() {
-    float off = length(gl_PointCoord - 0.5) * (2.0 * radius + 1.0);
-    float cover = clamp(radius + 0.5 - off, 0.0, 1.0);
-    if (cover == 0.0) discard;
+    vec2 off = 2.0 * gl_PointCoord - 1.0;
+    float cover = clamp(0.5 * radius / rim * (1.0 - dot(off, off)), 0.0, 1.0);
     gl_FragColor = vec4(colour.rgb, colour.a * cover);
   }`;
 
@@ -39,7 +41,7 @@ export class Cloud {
     this.place = new BufferAttribute(positions, 3);
     this.tint = new BufferAttribute(tints, 4, true);
     this.uniforms = {
-      size: { value: 4 }, middle: { value: 0 }, back: { value: new Color() }, opacity: { value: [1, FAINT] },
+      size: { value: 4 }, rim: { value: positions.length > 3 * MANY ? 0.5 : 1 }, middle: { value: 0 }, back: { value: new Color() }, opacity: { value: [1, FAINT] },
     };
     // From the back to the front and without depths, or smooth rims would hide what is behind them.
     const material = new ShaderMaterial({

@@ -92,7 +92,7 @@ class Explorer {
     this.listen();
     const { right } = this.views;
     this.layout = new Layout(right.isFlat ? right.extents[0] / (right.extents[1] || 1e-3) : 1);
-    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2.5 : 1.5;
+    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2 : 1;
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.colourBy(this.columns.find((column) => column.name === meta.color) ?? this.columns[0]);
     this.showSelection();
