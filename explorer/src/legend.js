@@ -4,6 +4,7 @@ import { Histogram } from "./histogram.js";
 import { digits, endTexts } from "./text.js";
 
 const OTHERS = -2; // the code of all kinds that share a colour
+const HIGH = 0.45; // of the view, from which on points are beside it
 const NARROW = 480; // pixels, of a view
 const add = (parent, tag, properties = {}) => Object.assign(parent.appendChild(document.createElement(tag)), properties);
 
@@ -16,6 +17,13 @@ export class Legend {
     element.addEventListener("keydown", (event) => {
       if (/^(Arrow|Home|End|[-+=0]$)/.test(event.key)) event.stopPropagation();
     });
+  }
+
+  // How much of the view it covers from the left, in pixels: nothing where points are seen above it.
+  get covers() {
+    const { offsetWidth, offsetHeight, parentElement: view } = this.element;
+    const isHigh = offsetHeight > HIGH * view.clientHeight && offsetWidth < 0.5 * view.clientWidth;
+    return isHigh ? offsetWidth + 10 : 0;
   }
 
   show(column, isDark) {

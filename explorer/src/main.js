@@ -77,6 +77,7 @@ class Explorer {
     };
     this.views.right.pickAbove = (x, y) => (this.pictures.isOn ? this.images.pick(x, y) : -1);
     this.legend = new Legend($("legend"), (isIn, column) => this.choose(isIn, column));
+    new ResizeObserver(() => this.views.left.leave(this.legend.covers)).observe($("legend"));
     this.names = new Names();
     this.tip = new Tip($("tip"), this);
     this.table = new Table($("table"), { onMean: (id) => this.hover(id), onGo: (id) => this.goTo([id]) });

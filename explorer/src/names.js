@@ -62,7 +62,7 @@ export function placed(boxes, width, height) {
     const { wide, tall } = box;
     const step = tall + 1;
     const shifts = [[0, 0], [0, -step], [0, step], [0, -2 * step], [0, 2 * step], [-wide / 2, -step], [wide / 2, -step], [-wide / 2, step], [wide / 2, step]];
-    if (!(box.x >= 0 && box.x <= width && box.y >= 0 && box.y <= height)) continue;
+    if (wide > width || !(box.x >= 0 && box.x <= width && box.y >= 0 && box.y <= height)) continue;
     for (const [dx, dy] of shifts) {
       const x = Math.min(Math.max(box.x + dx, wide / 2 + 2), width - wide / 2 - 2);
       const y = Math.min(Math.max(box.y + dy, tall / 2 + 2), height - tall / 2 - 2);

@@ -15,6 +15,7 @@ export class View {
   constructor(element, coordinates, width, tints, { isFlat, decorate, onHover, onPick, onSelect }) {
     Object.assign(this, { element, isFlat, decorate, onHover, onPick, onSelect });
     this.tool = "look";
+    this.covered = 0;
     this.n = coordinates.length / width;
     this.frame(coordinates, width);
     this.positions = this.placed(coordinates, width);
@@ -130,19 +131,28 @@ export class View {
     this.renderer.setSize(width, height, false);
     this.over.width = width * this.dense;
     this.over.height = height * this.dense;
+    const free = width - this.covered;
     if (this.isFlat) {
       // The whole embedding, with a margin.
       const [x, y] = this.extents;
-      const half = 0.55 * Math.max(y, (x * height) / width, 1e-3);
+      const half = 0.55 * Math.max(y, (x * height) / free, 1e-3);
       Object.assign(this.camera, { top: half, bottom: -half, right: (half * width) / height, left: (-half * width) / height });
     } else {
       this.camera.aspect = width / height;
       // A narrow view would cut the sides off.
-      this.camera.fov = width >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / width);
+      this.camera.fov = free >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / free);
     }
+    this.camera.setViewOffset(width, height, -0.5 * this.covered, 0, width, height);
     this.camera.updateProjectionMatrix();
     this.seen = null;
     if (this.size) this.drawNow(); // a canvas that was resized is blank until then
+  }
+
+  // Show the points beside what covers so many pixels at the left.
+  leave(covered) {
+    if (covered === this.covered) return;
+    this.covered = covered;
+    this.resize();
   }
 
   // Back to where it was in the beginning.

@@ -290,3 +290,29 @@ def test_long_labels_and_titles(opened, sheet, columns):
         tab.set_viewport_size({"width": wide, "height": 720})
         box, search = (tab.locator(f"#{name}").bounding_box() for name in ("title", "search-box"))
         assert box["width"] >= 400 or search["width"] <= 97
+
+
+def test_points_are_beside_a_long_legend(opened, sheet):
+    words = [f"a kind of the number {point % 14}" for point in range(1500)]
+    tab = opened(sheet[1].explore(columns={"kind": words}))
+
+    def covered():
+        legend = tab.locator("#legend").bounding_box()
+        places = screen(tab, "left")
+        inside = (places > [legend["x"], legend["y"]]) & (
+            places < [legend["x"] + legend["width"], legend["y"] + legend["height"]]
+        )
+        return inside.all(axis=1).mean()
+
+    assert covered() == 0
+    places = screen(tab, "left")
+    box = tab.locator("#left").bounding_box()
+    assert places[:, 0].max() < box["x"] + box["width"]
+    point = alone(places, 1, box)[0]
+    tab.mouse.move(*places[point])
+    tab.wait_for_selector(f'#card[data-id="{point}"]')
+    # Folded, it leaves the middle to them.
+    tab.click("#legend .name")
+    tab.wait_for_timeout(200)
+    moved = places[:, 0].mean() - screen(tab, "left")[:, 0].mean()
+    assert moved > 40

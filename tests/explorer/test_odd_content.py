@@ -226,6 +226,15 @@ def test_layout_holds(opened, odd_page, wide, screenshots):
     point_at(tab, NASTY.index(LONG) - 1)
     tab.evaluate("document.getElementById('card').scrollTo(0, 500)")
     tab.screenshot(path=screenshots / f"odd-{wide}.png")
+    for typed in ("W", "many"):
+        tab.fill("#search", typed)
+        assert tab.locator("#results").is_visible()
+        box = tab.locator("#results").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= wide
+        check_layout(tab)
+    tab.screenshot(path=screenshots / f"odd-search-{wide}.png")
+    tab.fill("#search", "")
     # The popup is as wide as its longest line, which nobody can scroll.
     assert max(map(len, texts(tab, "#colour option"))) <= 60
 
