@@ -300,10 +300,12 @@ def test_a_page_to_explore(frame, tmp_path):
         "name",
         "count",
         "local distortion",
-        "disagreement",
         "coherence",
+        "stretch",
         "curvature",
         "error bar",
+        "rim",
+        "void",
     ]
     assert meta["columns"][0]["labels"][0] == "point, 0"
     before = page.read_bytes()
@@ -313,7 +315,7 @@ def test_a_page_to_explore(frame, tmp_path):
     wrong = run("embed", source, "-o", tmp_path / "b.csv", "--explore", tmp_path / "page.pdf")
     assert wrong.exit_code == 1
     assert "call it" in wrong.stderr
-    for own in ("ptu1", "local distortion", "y"):
+    for own in ("ptu1", "local distortion", "rim", "y"):
         assert run(*words, "--force", "--explore", page, "--color", own).exit_code == 0
         assert stored(page)["color"] == own
     wrong = run(*words, "--force", "--explore", tmp_path / "nowhere" / "page.html")
@@ -334,6 +336,25 @@ def test_a_page_of_a_saved_model(frame, tmp_path):
     again = run("explore", model, "-o", page)
     assert again.exit_code == 1
     assert "is there already" in again.stderr
+
+
+def test_a_page_beside_another_embedding(frame, tmp_path):
+    source, model, page = tmp_path / "a.csv", tmp_path / "a.safetensors", tmp_path / "a.html"
+    write(frame, source)
+    words = ("embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z", "--save", model)
+    assert not run(*words).exit_code
+    places = np.random.default_rng(0).random((N, 2))
+    np.save(tmp_path / "noise.npy", places)
+    np.savetxt(tmp_path / "Isomap.csv", places, delimiter=",", header="a,b", comments="")
+    files = [
+        word for name in ("noise.npy", "Isomap.csv") for word in ("--compare", tmp_path / name)
+    ]
+    assert not run("explore", model, "-o", page, *files).exit_code
+    assert stored(page)["others"] == ["noise", "Isomap"]
+    np.save(tmp_path / "short.npy", places[1:])
+    wrong = run("explore", model, "-o", page, "--force", "--compare", tmp_path / "short.npy")
+    assert wrong.exit_code == 1
+    assert f"has shape ({N - 1}, 2), but there are {N} points" in wrong.stderr
 
 
 def test_the_report_on_a_saved_model(frame, tmp_path):

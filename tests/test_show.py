@@ -22,7 +22,7 @@ from ptunfold.datasets import (
     spherical_cap,
     swiss_roll,
 )
-from ptunfold.explorer.palette import GAP, KINDS
+from ptunfold.explorer.palette import CYCLIC, DIVERGING, GAP, KINDS, OTHERS
 
 
 @pytest.fixture(autouse=True)
@@ -92,8 +92,11 @@ def test_orders_gaps_and_numbers_of_kinds(model):
     assert to_hex(ax.collections[0].get_facecolors()[1]) == GAP
     many = [f"kind {i % 25}" for i in range(400)]
     ax = show.embedding(model, many)
-    assert ax.get_legend() is None
-    assert len(np.unique(ax.collections[0].get_facecolors(), axis=0)) == 25
+    assert len(np.unique(ax.collections[0].get_facecolors(), axis=0)) == len(KINDS)
+    assert [text.get_text() for text in ax.get_legend().get_texts()][-1] == "6 others"
+    few = show.embedding(model, ["rare"] + [f"kind {i % 25}" for i in range(399)])
+    assert to_hex(few.collections[0].get_facecolors()[0]) == OTHERS
+    assert show.embedding(model, many, cmap="viridis").get_legend() is None
     ax = show.embedding(model, WORDS, cmap="Set1")
     assert to_hex(ax.collections[0].get_facecolors()[2]) == to_hex(plt.get_cmap("Set1")(0))
     is_even = np.arange(400) % 2 == 0
@@ -102,6 +105,29 @@ def test_orders_gaps_and_numbers_of_kinds(model):
     assert to_hex(two.collections[0].get_facecolors()[1]) == KINDS[1]
     with pytest.raises(ValueError, match="one value for each"):
         show.embedding(model, WORDS[:7])
+
+
+def test_scales(model):
+    turn = np.linspace(-7, 7, 400)
+    ax = show.embedding(model, turn, scale="diverging")
+    drawn = ax.collections[0]
+    assert drawn.get_clim() == (-7, 7)
+    assert to_hex(drawn.cmap(0.0)) == DIVERGING[0]
+    for color, scale in ((turn, 2 * np.pi), (pd.Series(turn % 6.283, name="phase"), None)):
+        drawn = show.data(np.random.default_rng(0).random((400, 3)), color, scale=scale)
+        drawn = drawn.collections[0]
+        assert to_hex(drawn.cmap(1.0)) == CYCLIC[0] == CYCLIC[-1]
+        assert np.ptp(drawn.get_clim()) == pytest.approx(2 * np.pi)
+        np.testing.assert_allclose(np.cos(drawn.get_array()), np.cos(color), atol=1e-9)
+    digits = pd.Series(np.arange(400) % 10, name="digit")
+    assert len(show.embedding(model, digits).get_legend().get_texts()) == 10
+    assert show.embedding(model, digits, scale="sequential").get_legend() is None
+    norm = mpl.colors.LogNorm(1, 9)
+    assert show.embedding(model, turn, scale="diverging", norm=norm).collections[0].norm is norm
+    with pytest.raises(ValueError, match="the scale of color is 'rainbow'; pass one of kinds,"):
+        show.embedding(model, turn, scale="rainbow")
+    with pytest.raises(ValueError, match="for numbers and words"):
+        show.embedding(model, scale="cyclic")
 
 
 def test_a_legend_is_within_the_figure():

@@ -1,43 +1,51 @@
-// Colours that people with the usual kinds of colour blindness can tell apart.
+// From values to colours: kinds, scales from low to high, around zero, and around.
+import * as palette from "./palette.js";
 
-// Twelve places along viridis.
-const SCALE = [
-  [68, 1, 84], [72, 33, 115], [67, 62, 133], [56, 88, 140], [45, 112, 142], [37, 133, 142],
-  [30, 155, 138], [42, 176, 127], [82, 197, 105], [134, 213, 73], [194, 223, 35], [253, 231, 37],
-];
-// The palette of Okabe and Ito without its black, and then always the colour farthest from those
-// before it; figures have the same (palette.py).
-export const KINDS = [
-  [0, 114, 178], [230, 159, 0], [0, 158, 115], [204, 121, 167], [86, 180, 233], [213, 94, 0],
-  [240, 228, 66], [105, 60, 30], [210, 225, 165], [135, 0, 120], [75, 90, 210], [90, 240, 240],
-  [120, 195, 90], [225, 60, 90], [105, 60, 90], [240, 180, 180], [90, 150, 255], [255, 120, 225],
-  [195, 0, 120], [165, 75, 30], [75, 120, 75], [180, 210, 75], [0, 195, 120], [120, 150, 60],
-];
-const SOME_KINDS = 12; // named in the legend, where there are more than colours
-export const GAP = [150, 150, 150];
-export const css = (rgb) => `rgb(${rgb.map(Math.round).join(" ")})`;
+const rgb = (hex) => [1, 3, 5].map((at) => parseInt(hex.slice(at, at + 2), 16));
+const read = ({ light, dark }) => [light.map(rgb), dark.map(rgb)]; // [false] on light, [true] on dark
+const SEQUENTIAL = palette.SEQUENTIAL.map(rgb);
+const DIVERGING = read(palette.DIVERGING);
+const CYCLIC = read(palette.CYCLIC);
+const OTHERS = [rgb(palette.OTHERS.light), rgb(palette.OTHERS.dark)];
+export const KINDS = read(palette.KINDS);
+export const GAP = rgb(palette.GAP);
+export const MOST_KINDS = palette.KINDS.light.length;
+export const css = (colour) => `rgb(${colour.map(Math.round).join(" ")})`;
 
-// A place on the scale, without the end that the background swallows.
+// A place in a list of colours, from 0 to 1.
+function between(list, share) {
+  const at = Math.min(Math.max(share, 0), 1) * (list.length - 1);
+  const k = Math.min(Math.floor(at), list.length - 2);
+  return list[k].map((low, i) => low + (at - k) * (list[k + 1][i] - low));
+}
+
+// A place from low to high, without the end that the background swallows.
 export function along(share, isDark) {
-  const [start, stop] = isDark ? [0.14, 1] : [0, 0.94];
-  const at = (start + Math.min(Math.max(share, 0), 1) * (stop - start)) * (SCALE.length - 1);
-  const k = Math.min(Math.floor(at), SCALE.length - 2);
-  return SCALE[k].map((low, i) => low + (at - k) * (SCALE[k + 1][i] - low));
+  const [start, stop] = isDark ? [0.14, 1] : [0, 0.9];
+  return between(SEQUENTIAL, start + Math.min(Math.max(share, 0), 1) * (stop - start));
 }
 
-// The words of a column that a legend has room for.
-export const named = ({ labels }) => labels.slice(0, labels.length > KINDS.length ? SOME_KINDS : KINDS.length);
-
-// The colour of one of `count` kinds: more than the palette has lie along the scale.
-export function kind(code, count, isDark) {
-  if (code < 0) return GAP;
-  return count <= KINDS.length ? KINDS[code] : along(code / (count - 1), isDark);
+// How kinds share the colours: all have one, or the largest, and the others one together. `named`
+// are those with a colour, as a legend lists them; `places` leads from a code into the palette.
+export function kindsOf(column) {
+  if (column.kinds) return column.kinds;
+  const { labels, values } = column;
+  const sizes = new Array(labels.length).fill(0);
+  for (const code of values) if (code >= 0) sizes[code]++;
+  let named = labels.map((_, code) => code);
+  if (labels.length > MOST_KINDS) named = named.sort((a, b) => sizes[b] - sizes[a] || a - b).slice(0, MOST_KINDS - 1);
+  const places = new Array(labels.length).fill(-1);
+  named.forEach((code, place) => { places[code] = place; });
+  return (column.kinds = { named, places, sizes, nOthers: labels.length - named.length });
 }
 
-export const bar = (isDark) =>
-  `linear-gradient(90deg, ${Array.from({ length: 9 }, (_, k) => css(along(k / 8, isDark))).join(", ")})`;
+export function kindColour(column, code, isDark) {
+  if (!(code >= 0)) return GAP;
+  return KINDS[+isDark][kindsOf(column).places[code]] ?? OTHERS[+isDark];
+}
+export const othersColour = (isDark) => OTHERS[+isDark];
 
-// The values that the ends of the scale stand for: all but the outermost hundredths.
+// The values that the ends of a scale stand for: all but the outermost hundredths.
 export function range(values) {
   const sample = [];
   let low = Infinity, high = -Infinity;
@@ -55,24 +63,55 @@ export function range(values) {
   return sample.length < 50 || at(0.01) === at(0.99) ? [low, high] : [at(0.01), at(0.99)];
 }
 
-// Write red, green and blue of every point into `tints` (four bytes a point; the last is not ours).
-export function paint(column, tints, isDark) {
-  const { values, labels } = column;
-  const [low, high] = labels ? [0, 0] : column.range;
-  const table = labels
-    ? labels.map((_, code) => kind(code, labels.length, isDark).map(Math.round))
-    : Array.from({ length: 256 }, (_, i) => along(i / 255, isDark).map(Math.round));
+const isCyclic = (column) => column.scale?.kind === "cyclic";
+
+// The values at the ends of a column's scale, which for angles is one turn.
+export function spanOf(column) {
+  const { scale, values } = column;
+  return (column.range ??= isCyclic(column) ? [scale.start, scale.start + scale.period] : range(values));
+}
+
+// From a value to its place on the scale, 0 to 1.
+export function shareOf(column) {
+  const [low, high] = spanOf(column);
   // In units of the larger end: the largest and the smallest doubles leave their range otherwise.
   const unit = Math.max(Math.abs(low), Math.abs(high)) || 1;
   const start = low / unit;
-  const scale = high > low ? 255 / (high / unit - start) : 0;
+  const length = high > low ? high / unit - start : Infinity;
+  if (isCyclic(column)) return (value) => (((value / unit - start) / length) % 1 + 1) % 1;
+  return (value) => Math.min(Math.max((value / unit - start) / length, 0), 1);
+}
+
+// The colour at a place of a column's scale.
+export function colourAt(column, share, isDark) {
+  if (isCyclic(column)) return between(CYCLIC[+isDark], share);
+  if (column.scale?.kind !== "diverging") return along(share, isDark);
+  const [low, high] = spanOf(column);
+  const reach = Math.max(Math.abs(low), Math.abs(high)) || 1;
+  return between(DIVERGING[+isDark], 0.5 + 0.5 * ((low / reach) * (1 - share) + (high / reach) * share));
+}
+
+// The colour of one value of a column.
+export function colourOf(column, value, isDark) {
+  if (column.labels) return kindColour(column, value, isDark);
+  return Number.isFinite(value) ? colourAt(column, shareOf(column)(value), isDark) : GAP;
+}
+
+export const bar = (column, isDark) =>
+  `linear-gradient(90deg, ${Array.from({ length: 25 }, (_, k) => css(colourAt(column, k / 24, isDark))).join(", ")})`;
+
+// Write red, green and blue of every point into `tints` (four bytes a point; the last is not ours).
+export function paint(column, tints, isDark) {
+  const { values, labels } = column;
+  const place = labels ? (code) => code : ((share) => (value) => Math.round(255 * share(value)))(shareOf(column));
+  const table = labels
+    ? labels.map((_, code) => kindColour(column, code, isDark))
+    : Array.from({ length: 256 }, (_, i) => colourAt(column, i / 255, isDark).map(Math.round));
   for (let i = 0, at = 0; i < values.length; i++, at += 4) {
     const value = values[i];
-    let colour = GAP;
-    if (labels) colour = table[value] ?? GAP;
-    else if (Number.isFinite(value)) colour = table[Math.min(Math.max(Math.round((value / unit - start) * scale), 0), 255)];
-    tints[at] = colour[0];
-    tints[at + 1] = colour[1];
-    tints[at + 2] = colour[2];
+    const [red, green, blue] = (labels || Number.isFinite(value) ? table[place(value)] : GAP) ?? GAP;
+    tints[at] = red;
+    tints[at + 1] = green;
+    tints[at + 2] = blue;
   }
 }

@@ -1,13 +1,23 @@
 // The page: two views of the same points, linked, and a path between any two of them.
-import { bar, css, kind, named, paint, range } from "./colours.js";
+import { markBorders } from "./borders.js";
+import { centre } from "./centre.js";
+import { paint, spanOf } from "./colours.js";
+import { Compare } from "./compare.js";
 import { load } from "./data.js";
 import { hear, join } from "./host.js";
 import { Images } from "./images.js";
-import { digits, PathPanel } from "./panel.js";
+import { Layout } from "./layout.js";
+import { Legend } from "./legend.js";
+import { Names } from "./names.js";
+import { PathPanel } from "./panel.js";
 import { Connection } from "./paths.js";
 import { picture } from "./picture.js";
 import { download, table } from "./save.js";
-import { short } from "./text.js";
+import { Search } from "./search.js";
+import { Table } from "./table.js";
+import { short, written } from "./text.js";
+import { Tip } from "./tip.js";
+import { Toggle, toolGroup } from "./toggles.js";
 import { View } from "./view.js";
 
 const FAR_APART = 3; // in the embedding, times the length of an edge: torn, not only long
@@ -40,15 +50,17 @@ class Explorer {
     this.ends = [-1, -1];
     this.hovered = -1;
     this.path = null;
+    this.embeddingTitle = "embedding";
     this.tints = new Uint8Array(4 * this.n).fill(255);
     this.columns = this.allColumns();
     this.images = arrays.images ? new Images(arrays.images, meta.image_shape) : null;
     this.connection = arrays.heads ? new Connection(this.n, meta.dim, arrays, meta.step_scale, meta.noise) : null;
 
     document.title = `${meta.title} – ptunfold`;
-    $("title").textContent = meta.title;
+    $("title").textContent = $("title").title = meta.title;
     $("size").textContent = `${this.n.toLocaleString("en")} points`;
     $("left-title").textContent = meta.input_title;
+    $("said").textContent = meta.said;
     const on = {
       onHover: (id) => this.hover(id),
       onPick: (id) => this.pick(id),
@@ -60,55 +72,89 @@ class Explorer {
       left: new View($("left"), input, input.length / this.n, this.tints, {
         ...on, isFlat: input.length / this.n < 3, decorate: (view, pen) => this.decorate(view, pen),
       }),
-      right: new View($("right"), this.embeddingShown(), Math.min(width, 3), this.tints, {
+      right: new View($("right"), this.shownOf(arrays.embedding), Math.min(width, 3), this.tints, {
         ...on, isFlat: width < 3, decorate: (view, pen) => this.decorate(view, pen),
       }),
     };
-    this.views.right.pickAbove = (x, y) => (this.images && $("pictures").checked ? this.images.pick(x, y) : -1);
+    this.views.right.pickAbove = (x, y) => (this.pictures.isOn ? this.images.pick(x, y) : -1);
+    this.legend = new Legend($("legend"), (isIn, column) => this.choose(isIn, column));
+    new ResizeObserver(() => this.views.left.leave(this.legend.covers)).observe($("legend"));
+    this.names = new Names();
+    this.tip = new Tip($("tip"), this);
+    this.table = new Table($("table"), { onMean: (id) => this.hover(id), onGo: (id) => this.goTo([id]) });
+    const about = () => ({ columns: this.columns, nPoints: this.n, colour: this.colour, isDark: this.theme === "dark" });
+    this.search = new Search($("search"), $("results"), about, (result) => this.showFound(result));
     this.panel = new PathPanel(this.n, {
       onEnds: (from, to) => this.setEnds(from, to),
       onEdge: () => this.redecorate(),
     });
+    if (arrays.border_points) this.showBorders = markBorders(Object.values(this.views), arrays);
+    if (meta.others.length) this.compare = this.comparison();
     this.listen();
-    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2.5 : 1.5;
+    const { right } = this.views;
+    this.layout = new Layout(right.isFlat ? right.extents[0] / (right.extents[1] || 1e-3) : 1);
+    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2 : 1;
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.colourBy(this.columns.find((column) => column.name === meta.color) ?? this.columns[0]);
-    this.setEnds(-1, -1);
     this.showSelection();
+    this.begin();
     this.hover(-1);
+  }
+
+  // Nothing is empty in the beginning: an example unfolds, or is unfolded where motion is not wanted.
+  begin() {
+    const { example } = this.meta;
+    this.setEnds(...(example ?? [-1, -1]));
+    if (!this.path) return;
+    this.panel.say("An example; click two points for another.");
+    if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.panel.play();
+  }
+
+  comparison() {
+    const { meta, arrays } = this;
+    const others = meta.others.map((name, k) => ({ name, values: this.shownOf(arrays[`other${k}`]) }));
+    return new Compare(this.views.right, others, Math.min(meta.components, 3), meta.quality, (share, name) => {
+      const shown = share === 0 ? "PTU" : share === 1 ? name : `from PTU to ${name}`;
+      $("right-title").textContent = this.embeddingTitle = `embedding: ${shown}`;
+    });
   }
 
   // What points can be coloured by, what stands on their cards and in the table.
   allColumns() {
     const { meta, arrays } = this;
-    const columns = meta.columns.map(({ name, array, labels, is_score: isScore }) => ({ name, values: arrays[array], labels, isScore }));
+    const columns = meta.columns.map(({ name, array, labels, scale, is_score: isScore }) => ({ name, values: arrays[array], labels, scale, isScore }));
     const features = arrays.features
-      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), isFeature: true }))
+      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), scale: meta.axes?.[k], isFeature: true }))
       : [];
     const places = Array.from({ length: meta.components }, (_, k) => ({
-      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components), isPlace: true,
+      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components), scale: meta.axes?.at(k - meta.components), isPlace: true,
     }));
     return [...columns.filter((c) => !c.isScore), ...features, ...places, ...columns.filter((c) => c.isScore)];
   }
 
-  embeddingShown() {
+  // The first three coordinates.
+  shownOf(places) {
     const { components } = this.meta;
-    if (components <= 3) return this.arrays.embedding;
+    if (components <= 3) return places;
     const shown = new Float32Array(3 * this.n);
-    for (let i = 0; i < shown.length; i++) shown[i] = this.arrays.embedding[Math.floor(i / 3) * components + (i % 3)];
+    for (let i = 0; i < shown.length; i++) shown[i] = places[Math.floor(i / 3) * components + (i % 3)];
     return shown;
   }
 
   listen() {
     for (const column of this.columns) $("colour").add(new Option(short(column.name)));
     $("colour").addEventListener("change", () => this.colourBy(this.columns[$("colour").selectedIndex]));
-    for (const radio of document.getElementsByName("tool")) {
-      radio.addEventListener("change", () => this.setTool(radio.value));
-    }
+    this.tools = toolGroup($("tools"), (tool) => this.setTool(tool));
     $("dot").addEventListener("input", () => this.look());
-    $("pictures-choice").hidden = !this.images;
-    $("pictures").checked = Boolean(this.images);
-    $("pictures").addEventListener("change", () => this.redecorate());
+    $("pictures").hidden = !this.images;
+    this.pictures = new Toggle($("pictures"), Boolean(this.images), () => this.redecorate());
+    this.namesShown = new Toggle($("names"), true, () => this.redecorate());
+    $("more").addEventListener("click", () => {
+      $("more").setAttribute("aria-expanded", $("extras").classList.toggle("open"));
+    });
+    for (const name of ["card", "table"]) $(`${name}-tab`).addEventListener("click", () => this.tell(name));
+    $("borders-choice").hidden = !this.showBorders;
+    $("borders").addEventListener("change", () => this.showBorders($("borders").checked));
     $("clear").addEventListener("click", () => this.clear());
     $("csv").addEventListener("click", () => this.saveTable());
     $("png").addEventListener("click", () => this.savePicture());
@@ -116,17 +162,19 @@ class Explorer {
     $("whole").addEventListener("click", () => Object.values(this.views).forEach((view) => view.reset()));
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
-      if (event.target.matches("input[type=number], select") && event.key !== "Escape") return;
+      if (event.target.matches("input[type=number], input[type=search], select") && event.key !== "Escape") return;
       const act = {
         Escape: () => this.clear(), v: () => this.setTool("look"), r: () => this.setTool("rectangle"),
-        l: () => this.setTool("lasso"), t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
+        l: () => this.setTool("lasso"), n: () => this.colour.labels && $("names").click(), i: () => this.images && $("pictures").click(),
+        t: () => $("theme").click(), e: () => this.saveTable(), p: () => this.savePicture(),
+        b: () => $("fold").click(), c: () => this.compare?.play(), "/": () => { event.preventDefault(); $("search").focus(); },
       }[event.key.length === 1 ? event.key.toLowerCase() : event.key];
       act?.();
     });
   }
 
   setTool(tool) {
-    for (const radio of document.getElementsByName("tool")) radio.checked = radio.value === tool;
+    this.tools.press(tool);
     for (const view of Object.values(this.views)) view.setTool(tool);
   }
 
@@ -143,46 +191,17 @@ class Explorer {
   }
 
   colourBy(column) {
+    const isAnother = column !== this.colour;
     $("colour").selectedIndex = this.columns.indexOf(column);
+    $("colour").title = column.name;
     this.colour = column;
-    if (!column.labels) column.range ??= range(column.values);
+    if (!column.labels) spanOf(column);
     paint(column, this.tints, this.theme === "dark");
-    this.showLegend(column);
+    if (isAnother && this.isByLegend) this.select([]);
+    this.legend.show(column, this.theme === "dark");
+    $("names").hidden = !column.labels;
     for (const view of Object.values(this.views)) view.recolour();
-  }
-
-  showLegend(column) {
-    const legend = $("legend");
-    legend.replaceChildren();
-    const add = (kindOf, text, parent = legend) => Object.assign(parent.appendChild(document.createElement(kindOf)), { textContent: text });
-    add("div", column.name);
-    const isDark = this.theme === "dark";
-    const isInfinite = !column.labels && column.values.some((value) => Math.abs(value) === Infinity);
-    const isGrey = isInfinite || column.values.some((value) => (column.labels ? value < 0 : Number.isNaN(value)));
-    const grey = `grey: no ${isInfinite ? "finite " : ""}value`;
-    if (column.labels) {
-      const list = add("ul", "");
-      const shown = named(column);
-      shown.forEach((label, code) => {
-        const item = add("li", "", list);
-        add("i", "", item).style.background = css(kind(code, column.labels.length, isDark));
-        item.append(label);
-      });
-      if (column.labels.length > shown.length) add("li", `and ${column.labels.length - shown.length} more`, list);
-      if (isGrey) add("div", grey);
-      return;
-    }
-    const [low, high] = column.range;
-    if (isGrey) add("div", grey);
-    if (low === high) add("div", `${digits(low)} everywhere`);
-    if (!(low < high)) return;
-    add("div", "").className = "bar";
-    legend.lastChild.style.background = bar(isDark);
-    const ends = add("div", "");
-    ends.className = "ends";
-    // As many digits as tell the ends apart.
-    const count = Math.min(Math.max(Math.ceil(Math.log10(Math.max(Math.abs(low), Math.abs(high)) / (high - low))) + 3, 3), 15);
-    for (const value of [low, high]) add("span", digits(value, count), ends);
+    if (isAnother) this.fillTable();
   }
 
   hover(id) {
@@ -191,6 +210,43 @@ class Explorer {
     for (const view of Object.values(this.views)) view.element.classList.toggle("sees-points", id >= 0);
     this.showCard(id >= 0 ? id : this.ends[1] >= 0 ? this.ends[1] : this.ends[0]);
     this.redecorate();
+    this.showTip();
+  }
+
+  // In the view in which a point is meant; what was found elsewhere is shown on the embedding.
+  showTip() {
+    const { left, right } = this.views;
+    if (this.hovered < 0 || left.travelling || right.travelling) return this.tip.hide();
+    this.tip.show(this.hovered, left.hoverAt ? left : right, this.colour, this.theme === "dark");
+  }
+
+  // Several points are selected, those of a kind by the legend.
+  showFound({ ids, column, code }) {
+    const found = ids();
+    if (found.length > 1 && column === this.colour) this.legend.only(code);
+    else if (found.length > 1) this.select(found);
+    this.goTo(found);
+  }
+
+  // Bring points into the middle of both views; a single one is meant.
+  goTo(ids) {
+    for (const view of Object.values(this.views)) centre(view, ids, () => this.showTip());
+    this.hover(ids.length === 1 ? ids[0] : -1);
+  }
+
+  // What the pane below the embedding tells: about a point, or about all that are selected.
+  tell(name) {
+    for (const one of ["card", "table"]) {
+      $(one).hidden = one !== name;
+      $(`${one}-tab`).setAttribute("aria-selected", one === name);
+    }
+    this.fillTable();
+  }
+
+  fillTable() {
+    if ($("table").hidden) return;
+    const ids = this.nChosen ? this.selection() : Uint32Array.from({ length: this.n }, (_, i) => i);
+    this.table.set(ids, this.columns, this.colour);
   }
 
   showCard(id) {
@@ -213,10 +269,9 @@ class Explorer {
     // Where there are many features, what else there is to say comes first.
     const isCrowded = this.meta.features.length > 12;
     const shown = isCrowded ? [...this.columns].sort((a, b) => Boolean(a.isFeature) - Boolean(b.isFeature)) : this.columns;
-    for (const { name, values, labels } of shown.slice(0, MOST_ON_CARD)) {
-      Object.assign(list.appendChild(document.createElement("dt")), { textContent: name, title: name });
-      const value = values[id];
-      list.appendChild(document.createElement("dd")).textContent = labels ? labels[value] ?? "–" : digits(value);
+    for (const column of shown.slice(0, MOST_ON_CARD)) {
+      Object.assign(list.appendChild(document.createElement("dt")), { textContent: column.name, title: column.name });
+      list.appendChild(document.createElement("dd")).textContent = written(column, id);
     }
     if (this.columns.length > MOST_ON_CARD) side.append(`and ${this.columns.length - MOST_ON_CARD} columns more`);
   }
@@ -256,14 +311,34 @@ class Explorer {
     return Math.sqrt(sum);
   }
 
-  select(ids, isMore = false) {
+  // Points whose values pass a test of the legend; all of them without one.
+  choose(isIn, column) {
+    const ids = [];
+    if (isIn) for (let i = 0; i < this.n; i++) if (isIn(column.values[i])) ids.push(i);
+    this.select(ids, false, true);
+  }
+
+  select(ids, isMore = false, isByLegend = false) {
+    this.isByLegend = isByLegend && ids.length > 0;
+    if (!isByLegend) this.legend.forget();
     if (!isMore) this.chosen.fill(0);
     for (const id of ids) this.chosen[id] = 1;
     this.nChosen = this.chosen.reduce((sum, x) => sum + x, 0);
     for (let i = 0; i < this.n; i++) this.tints[4 * i + 3] = this.nChosen && !this.chosen[i] ? FADED : 255;
     for (const view of Object.values(this.views)) view.recolour();
+    this.chosenKinds = null;
     this.showSelection();
+    this.fillTable();
     this.tellHost?.();
+  }
+
+  // Whether no point of a kind is selected while others are.
+  isFaint(code) {
+    if (!this.nChosen) return false;
+    if (this.chosenKinds?.column !== this.colour) {
+      this.chosenKinds = { column: this.colour, codes: new Set(this.colour.values.filter((_, id) => this.chosen[id])) };
+    }
+    return !this.chosenKinds.codes.has(code);
   }
 
   showSelection() {
@@ -304,7 +379,7 @@ class Explorer {
   // How sure the place of a point is: the outline of one standard deviation, in pixels; null if unknown.
   ellipse(id) {
     const view = this.views.right, std = this.arrays.ellipses;
-    if (!std || !view.isFlat || !(std[3 * id] >= 0)) return null;
+    if (!std || !view.isFlat || this.compare?.share > 0 || !(std[3 * id] >= 0)) return null;
     const [xx, xy, yy] = std.subarray(3 * id, 3 * id + 3);
     const [x, y] = view.screen.subarray(3 * id, 3 * id + 2);
     return Array.from({ length: 48 }, (_, k) => {
@@ -315,7 +390,7 @@ class Explorer {
 
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
-    if (this.images && view === this.views?.right && $("pictures").checked) this.images.scatter(view, pen, this.chosen, this.nChosen);
+    if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen, this.tints);
     const seen = this.path || this.hovered >= 0 || this.ends[0] >= 0 || this.ends[1] >= 0 ? view.screen : null;
     const at = (id) => [seen[3 * id], seen[3 * id + 1]];
     const tears = this.tears(view);
@@ -339,6 +414,9 @@ class Explorer {
       line(nodes, this.pens.mark, 1.5);
       line(nodes.slice(0, this.panel.edge + 1), this.pens.accent, 3);
       ring(nodes[this.panel.edge], this.pens.accent, 5);
+    }
+    if (this.colour?.labels && view === this.views?.right && this.namesShown.isOn) {
+      this.names.draw(view, pen, this.colour, this.pens, { isPlated: this.pictures.isOn, isFaint: (code) => this.isFaint(code) });
     }
     for (const id of this.ends) if (id >= 0) ring(id, this.pens.accent, 8);
     if (this.hovered >= 0) ring(this.hovered, this.pens.mark, 8);

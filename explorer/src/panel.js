@@ -4,13 +4,10 @@ import { inPlane } from "./paths.js";
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
 
-// A number for people: whole ones in full.
-export function digits(value, count = 6) {
-  if (Number.isNaN(value) || value === undefined) return "–";
-  return Number.isSafeInteger(value) || !Number.isFinite(value) ? String(value) : Number(value.toPrecision(count)).toString();
-}
-
 const length = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : "–");
+
+// A length with its standard deviation, where there is one to tell.
+export const measured = (value, std) => length(value) + (std > 0 ? ` ± ${Number(std.toPrecision(2))}` : "");
 
 export class PathPanel {
   // `onEnds(from, to)` is called when ends are typed, `onEdge()` when the slider moves.
@@ -52,10 +49,9 @@ export class PathPanel {
     if (path) {
       this.flat = inPlane(path.places);
       const gap = Math.abs(path.forward - path.backward) / (path.distance || 1);
-      $("chord").textContent = chord === null ? "not stored" : length(chord);
-      $("ptu").textContent = length(path.distance);
-      $("bar").textContent = path.std === null ? "unknown" : `± ${length(path.std)}`;
-      $("graph").textContent = length(path.graph);
+      $("chord").textContent = chord === null ? "not stored" : measured(chord, path.chordStd);
+      $("ptu").textContent = measured(path.distance, path.std);
+      $("graph").textContent = measured(path.graph, path.alongStds?.at(-1));
       $("ratio").textContent = path.distance > 0 ? (path.graph / path.distance).toFixed(4) : "–";
       $("gap").textContent = gap < 1e-4 ? "< 0.01 %" : `${(100 * gap).toPrecision(2)} %`;
       $("coherent").textContent = `${(100 * path.coherence).toFixed(0)} %`;
@@ -70,7 +66,7 @@ export class PathPanel {
     $("edge").value = edge;
     const plane = $("plane");
     plane.replaceChildren();
-    $("so-far").textContent = "";
+    $("so-far").textContent = this.path ? this.soFar(edge) : "";
     if (!this.path) return this.onEdge();
     const width = plane.clientWidth, height = plane.clientHeight;
     const xs = this.flat.map((p) => p[0]), ys = this.flat.map((p) => p[1]);
@@ -91,9 +87,13 @@ export class PathPanel {
     add("line", { class: "straight", x1: a[0], y1: a[1], x2: b[0], y2: b[1] });
     add("polyline", { class: "done", points: points(screen.slice(0, edge + 1)) });
     for (const [x, y] of [a, b]) add("circle", { class: "end", cx: x, cy: y, r: 4.5 });
-    const soFar = Math.hypot(...this.path.places[edge]);
-    $("so-far").textContent = `edge ${edge} of ${this.path.nodes.length - 1}: ${length(soFar)} straight, ${length(this.path.along[edge])} along`;
     this.onEdge();
+  }
+
+  soFar(edge) {
+    const { places, nodes, along, stds, alongStds } = this.path;
+    const straight = measured(Math.hypot(...places[edge]), stds?.[edge]);
+    return `edge ${edge} of ${nodes.length - 1}: ${straight} straight, ${measured(along[edge], alongStds?.[edge])} along`;
   }
 
   play() {
@@ -101,7 +101,7 @@ export class PathPanel {
     const last = this.path.nodes.length - 1;
     let edge = this.edge >= last ? 0 : this.edge;
     const pause = Math.min(200, 4000 / Math.max(last, 1));
-    $("play").textContent = "❚❚";
+    this.showPlay("pause", "Pause the unfolding");
     this.show(edge);
     this.timer = setInterval(() => {
       this.show(++edge);
@@ -112,6 +112,11 @@ export class PathPanel {
   stop() {
     clearInterval(this.timer);
     this.timer = null;
-    $("play").textContent = "▶";
+    this.showPlay("play", "Play the unfolding");
+  }
+
+  showPlay(icon, label) {
+    $("play").setAttribute("aria-label", label);
+    $("play").querySelector("use").setAttribute("href", `#icon-${icon}`);
   }
 }

@@ -140,6 +140,23 @@ export class Connection {
     return ways.length ? Math.sqrt(2 * this.noise ** 2 + along + turned + (0.5 * bent) ** 2 + curved ** 2) : 0;
   }
 
+  // The same for the ways along the edges up to each point, and for the straight line between the
+  // ends. Noise moves the ends along; at a bend it moves the point between two edges.
+  barsAlong(places) {
+    if (this.tilts === null) return { along: null, chord: null };
+    const squares = [0];
+    let before = null;
+    for (let k = 1; k < places.length; k++) {
+      const step = places[k].map((x, i) => x - places[k - 1][i]);
+      const long = Math.hypot(...step) || 1;
+      const way = step.map((x) => x / long);
+      const bent = before ? way.reduce((sum, x, i) => sum + (x - before[i]) ** 2, 0) : 2;
+      squares.push(squares.at(-1) + bent);
+      before = way;
+    }
+    return { along: squares.map((square) => this.noise * Math.sqrt(square)), chord: this.noise * Math.sqrt(places.length > 1 ? 2 : 0) };
+  }
+
   // Everything there is to say about the path between two points.
   unfold(from, to) {
     const n = this.first.length - 1;
@@ -149,6 +166,7 @@ export class Connection {
     const { places, forward, backward } = this.develop(ways);
     const along = [0];
     for (const way of ways) along.push(along.at(-1) + this.lengths[way >> 1]);
+    const bars = this.barsAlong(places);
     const coherence = ways.length ? ways.reduce((sum, way) => sum + this.kept(way >> 1), 0) / ways.length : 1;
     return {
       nodes: [from, ...ways.map((way) => this.end(way))],
@@ -159,6 +177,10 @@ export class Connection {
       backward,
       distance: 0.5 * (forward + backward),
       std: this.bar(ways, places, 0.5 * (forward + backward)),
+      // Of the places so far, as seen from the first.
+      stds: this.tilts && places.map((place, k) => this.bar(ways.slice(0, k), places.slice(0, k + 1), Math.hypot(...place))),
+      alongStds: bars.along,
+      chordStd: bars.chord,
       coherence,
     };
   }

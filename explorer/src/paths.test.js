@@ -105,3 +105,13 @@ test("curvature shortens the way around a corner", () => {
   assert.ok(Math.abs(corner(0.25).distance - truth) < 0.005);
   assert.ok(corner(-0.25).distance > Math.SQRT2);
 });
+
+test("bars of lengths along edges grow with the bends", () => {
+  const bars = (places) => Connection.prototype.barsAlong.call({ tilts: [], noise: 0.1 }, places);
+  const straight = bars([[0, 0], [1, 0], [2, 0]]);
+  assert.deepEqual(straight.along, [0, 0.1 * Math.SQRT2, 0.1 * Math.SQRT2]); // both ends, whatever is between
+  const bent = bars([[0, 0], [1, 0], [1, 1]]);
+  assert.ok(Math.abs(bent.along[2] - 0.2) < 1e-12);
+  assert.equal(bent.chord, 0.1 * Math.SQRT2);
+  assert.deepEqual(Connection.prototype.barsAlong.call({ tilts: null }, [[0]]), { along: null, chord: null });
+});

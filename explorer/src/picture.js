@@ -1,7 +1,7 @@
 // Both views, their titles and the legend, in one picture.
-import { along, css, kind, named } from "./colours.js";
-import { digits } from "./panel.js";
-import { isolated } from "./text.js";
+import { colourAt, css, kindColour, kindsOf, othersColour } from "./colours.js";
+import { measured } from "./panel.js";
+import { endTexts, isolated } from "./text.js";
 
 function drawLegend({ colour, theme, pens }, pen, x, y, width) {
   const isDark = theme === "dark";
@@ -12,7 +12,9 @@ function drawLegend({ colour, theme, pens }, pen, x, y, width) {
   };
   if (labels) {
     // Lines as long as the view is wide, the last one at the bottom.
-    const entries = named(colour).map((label, code) => ({ label: isolated(label), code }));
+    const { named, nOthers } = kindsOf(colour);
+    const entries = named.map((code) => ({ label: isolated(labels[code]), fill: kindColour(colour, code, isDark) }));
+    if (nOthers) entries.push({ label: `${nOthers} others`, fill: othersColour(isDark) });
     const lines = [[]];
     let room = width;
     for (const entry of entries) {
@@ -27,8 +29,8 @@ function drawLegend({ colour, theme, pens }, pen, x, y, width) {
     lines.forEach((line, k) => {
       const below = -18 * (lines.length - 1 - k);
       let at = x;
-      for (const { label, code, long } of line) {
-        pen.fillStyle = css(kind(code, labels.length, isDark));
+      for (const { label, fill, long } of line) {
+        pen.fillStyle = css(fill);
         pen.fillRect(at, y + 16 + below, 10, 10);
         write(label, at + 14, below);
         at += long;
@@ -36,32 +38,38 @@ function drawLegend({ colour, theme, pens }, pen, x, y, width) {
     });
     return;
   }
+  if (!(range[0] < range[1])) return;
   for (let k = 0; k < 180; k++) {
-    pen.fillStyle = css(along(k / 179, isDark));
+    pen.fillStyle = css(colourAt(colour, k / 179, isDark));
     pen.fillRect(x + k, y, 1.5, 10);
   }
-  write(digits(range[0], 4), x);
-  write(digits(range[1], 4), x + 190 - pen.measureText(digits(range[1], 4)).width);
+  const [low, high] = endTexts(colour);
+  write(low, x);
+  write(high, x + 180 - pen.measureText(high).width);
 }
 
 export function picture(explorer) {
   const { views: { left, right }, meta, pens, path, ends, colour } = explorer;
   const { dense } = left;
+  // As they are on the page, without what is between them.
+  const isStacked = right.element.getBoundingClientRect().top > left.element.getBoundingClientRect().top;
+  const at = isStacked ? [0, left.height] : [left.width, 0];
   const canvas = Object.assign(document.createElement("canvas"), {
-    width: (left.width + right.width) * dense, height: Math.max(left.height, right.height) * dense,
+    width: Math.max(left.width, at[0] + right.width) * dense, height: Math.max(left.height, at[1] + right.height) * dense,
   });
   const pen = canvas.getContext("2d");
   pen.scale(dense, dense);
   pen.fillStyle = pens.back;
   pen.fillRect(0, 0, canvas.width, canvas.height);
-  left.snapshot(pen, 0, 0);
-  right.snapshot(pen, left.width, 0);
+  left.snapshot(pen, [0, 0]);
+  right.snapshot(pen, at);
+  const write = (text, below) => pen.fillText(text, at[0] + 12, at[1] + below);
   pen.fillStyle = pens.text;
   pen.font = "13px system-ui, sans-serif";
   pen.fillText(`${isolated(meta.title)}: ${meta.input_title}`, 12, 20);
-  pen.fillText(`embedding, coloured by ${isolated(colour.name)}`, left.width + 12, 20);
+  write(`${isolated(explorer.embeddingTitle)}, coloured by ${isolated(colour.name)}`, 20);
   if (path) {
-    pen.fillText(`path ${ends.join(" – ")}: ${digits(path.distance, 5)} unfolded, ${digits(path.graph, 5)} along the graph`, left.width + 12, 40);
+    write(`path ${ends.join(" – ")}: ${measured(path.distance, path.std)} unfolded, ${measured(path.graph, path.alongStds?.at(-1))} along the graph`, 40);
   }
   drawLegend(explorer, pen, 12, left.height - 34, left.width - 24);
   return canvas;

@@ -6,3 +6,29 @@ export const short = (text) => (text.length > MOST ? `${text.slice(0, MOST).repl
 
 // The same in a line with other words, whose order marks inside it must not turn.
 export const isolated = (text) => `\u2068${short(text)}\u2069`;
+
+// A number for people: whole ones in full, and no rows of zeros.
+export function digits(value, count = 6) {
+  if (Number.isNaN(value) || value === undefined) return "–";
+  if (Number.isSafeInteger(value) || !Number.isFinite(value)) return String(value);
+  const rounded = Number(value.toPrecision(count));
+  return Math.abs(rounded) < 1e-4 ? rounded.toExponential() : String(rounded);
+}
+
+// As many digits as tell the ends of a range apart.
+export function endDigits(low, high) {
+  const unit = Math.max(Math.abs(low), Math.abs(high));
+  return Math.min(Math.max(Math.ceil(-Math.log10(high / unit - low / unit)) + 3, 3), 15);
+}
+
+// What stands at the ends of a scale; a turn of angles is told in parts of π.
+export function endTexts({ range: [low, high], scale }) {
+  const isTurn = scale?.kind === "cyclic" && Math.abs(scale.period - 2 * Math.PI) < 1e-9;
+  if (isTurn) return low < 0 ? ["−π", "π"] : ["0", "2π"];
+  return [low, high].map((value) => digits(value, endDigits(low, high)));
+}
+
+// The value of a point, as text.
+export function written({ values, labels }, id) {
+  return labels ? (labels[values[id]] ?? "–") : digits(values[id]);
+}

@@ -1,62 +1,35 @@
 // One picture of the points, flat or in space: drawing, picking, selecting.
 import {
-  BufferAttribute, BufferGeometry, Color, ColorManagement, LinearSRGBColorSpace, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera,
-  Points, Scene, ShaderMaterial, Sphere, TOUCH, Vector3, WebGLRenderer,
+  Color, ColorManagement, LinearSRGBColorSpace, Matrix4, MOUSE, OrthographicCamera, PerspectiveCamera, Scene, TOUCH, Vector3, WebGLRenderer,
 } from "three";
 import { OrbitControls } from "three/addons/controls/OrbitControls.js";
+import { Cloud } from "./cloud.js";
+import { opacity, overlap } from "./density.js";
 
 ColorManagement.enabled = false; // colours are meant as they are written
 const NEAR_ENOUGH = 12; // pixels between the pointer and a point it means
 const CLICK = 5; // pixels that a click may wander
-
-const VERTEX = `
-  attribute vec4 tint;
-  uniform float size;
-  uniform vec3 back;
-  varying vec3 colour;
-  void main() {
-    gl_Position = projectionMatrix * modelViewMatrix * vec4(position, 1.0);
-    gl_PointSize = size;
-    // What is not selected fades, and lies behind what is.
-    colour = mix(back, tint.rgb, tint.a);
-    if (tint.a < 0.5) gl_Position.z = 0.5 * (gl_Position.z + gl_Position.w);
-    else gl_Position.z = 0.5 * (gl_Position.z - gl_Position.w);
-  }`;
-const FRAGMENT = `
-  varying vec3 colour;
-  void main() {
-    vec2 off = gl_PointCoord - 0.5;
-    if (dot(off, off) > 0.25) discard;
-    gl_FragColor = vec4(colour, 1.0);
-  }`;
 
 export class View {
   // `coordinates` has `width` numbers for each point; `tints` four bytes.
   constructor(element, coordinates, width, tints, { isFlat, decorate, onHover, onPick, onSelect }) {
     Object.assign(this, { element, isFlat, decorate, onHover, onPick, onSelect });
     this.tool = "look";
+    this.covered = 0;
     this.n = coordinates.length / width;
-    this.positions = this.place(coordinates, width);
-    this.tint = new BufferAttribute(tints, 4, true);
+    this.frame(coordinates, width);
+    this.positions = this.placed(coordinates, width);
 
     this.canvas = element.appendChild(document.createElement("canvas"));
     this.over = element.appendChild(document.createElement("canvas"));
     this.over.className = "over";
-    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: false });
+    this.renderer = new WebGLRenderer({ canvas: this.canvas, antialias: false, depth: false });
     this.renderer.outputColorSpace = LinearSRGBColorSpace;
+    this.back = new Color();
     this.scene = new Scene();
-    this.material = new ShaderMaterial({
-      vertexShader: VERTEX,
-      fragmentShader: FRAGMENT,
-      uniforms: { size: { value: 4 }, back: { value: new Color() } },
-    });
-    const geometry = new BufferGeometry();
-    geometry.setAttribute("position", new BufferAttribute(this.positions, 3));
-    geometry.setAttribute("tint", this.tint);
-    geometry.boundingSphere = new Sphere(new Vector3(), 1); // a gap would spoil what three computes
-    const points = new Points(geometry, this.material);
-    points.frustumCulled = false;
-    this.scene.add(points);
+    this.clouds = [];
+    this.marks = [];
+    this.cloud = this.add(this.positions, tints);
 
     this.camera = isFlat ? new OrthographicCamera(-1, 1, 1, -1, -10, 10) : new PerspectiveCamera(35, 1, 0.01, 50);
     this.controls = new OrbitControls(this.camera, element);
@@ -81,32 +54,72 @@ export class View {
     this.resize();
   }
 
-  // Centre the points and scale them to a reach of 1; a gap stays NaN and is not drawn.
-  place(coordinates, width) {
-    const low = new Array(3).fill(Infinity);
-    const high = new Array(3).fill(-Infinity);
+  // Find the middle of the points, and the scale that gives them a reach of 1.
+  frame(coordinates, width) {
+    const low = new Array(width).fill(Infinity);
+    const high = new Array(width).fill(-Infinity);
     for (let i = 0; i < coordinates.length; i++) {
       const axis = i % width;
       if (coordinates[i] < low[axis]) low[axis] = coordinates[i];
       if (coordinates[i] > high[axis]) high[axis] = coordinates[i];
     }
-    const extents = low.map((x, axis) => (high[axis] >= x ? high[axis] - x : 0));
-    const positions = new Float32Array(3 * this.n);
-    for (let axis = 0; axis < width; axis++) {
-      const centre = low[axis] + 0.5 * extents[axis];
-      for (let i = 0; i < this.n; i++) positions[3 * i + axis] = coordinates[i * width + axis] - centre;
-    }
+    this.middle = low.map((x, axis) => (high[axis] >= x ? 0.5 * (x + high[axis]) : 0));
     let reach = 0;
-    for (let i = 0; i < positions.length; i += 3) {
-      const far = Math.hypot(positions[i], positions[i + 1], positions[i + 2]);
-      if (far > reach) reach = far;
+    for (let i = 0; i < coordinates.length; i += width) {
+      let square = 0;
+      for (let axis = 0; axis < width; axis++) square += (coordinates[i + axis] - this.middle[axis]) ** 2;
+      if (square > reach) reach = square;
     }
-    const scale = 1 / (reach || 1);
-    this.scale = scale;
-    for (let i = 0; i < positions.length; i++) positions[i] *= scale;
-    this.extents = extents.map((extent) => extent * scale);
+    this.scale = 1 / (Math.sqrt(reach) || 1);
+    this.extents = [0, 1, 2].map((axis) => (high[axis] >= low[axis] ? (high[axis] - low[axis]) * this.scale : 0));
+  }
+
+  // Coordinates as they are drawn, (x, y, z) for each point; a gap stays NaN and is not drawn.
+  placed(coordinates, width) {
+    const positions = new Float32Array((3 * coordinates.length) / width);
+    for (let axis = 0; axis < width; axis++) {
+      for (let i = axis, k = axis; i < coordinates.length; i += width, k += 3) {
+        positions[k] = (coordinates[i] - this.middle[axis]) * this.scale;
+      }
+    }
     return positions;
   }
+
+  // Draw more points, over those that are there.
+  add(positions, tints) {
+    const cloud = new Cloud(positions, tints, this.isFlat);
+    cloud.uniforms.back.value = this.back;
+    cloud.points.renderOrder = this.clouds.push(cloud);
+    this.scene.add(cloud.points);
+    return cloud;
+  }
+
+  // Draw some of the points again, in colours of their own.
+  mark(ids, tints, larger) {
+    const cloud = this.add(new Float32Array(3 * ids.length), tints);
+    this.marks.push(Object.assign(cloud, { ids, larger }));
+    this.gather(cloud);
+    return cloud;
+  }
+
+  gather({ ids, positions }) {
+    for (let i = 0; i < ids.length; i++) {
+      for (let axis = 0; axis < 3; axis++) positions[3 * i + axis] = this.positions[3 * ids[i] + axis];
+    }
+  }
+
+  // Leave room for other places of the same points.
+  widen(others) {
+    for (const positions of others) {
+      for (let i = 0; i < positions.length; i++) {
+        const extent = 2 * Math.abs(positions[i]);
+        if (extent > this.extents[i % 3]) this.extents[i % 3] = extent;
+      }
+    }
+    this.resize();
+  }
+
+  get tint() { return this.cloud.tint; }
 
   resize() {
     const { clientWidth: width, clientHeight: height } = this.element;
@@ -118,19 +131,28 @@ export class View {
     this.renderer.setSize(width, height, false);
     this.over.width = width * this.dense;
     this.over.height = height * this.dense;
+    const free = width - this.covered;
     if (this.isFlat) {
       // The whole embedding, with a margin.
       const [x, y] = this.extents;
-      const half = 0.55 * Math.max(y, (x * height) / width, 1e-3);
+      const half = 0.55 * Math.max(y, (x * height) / free, 1e-3);
       Object.assign(this.camera, { top: half, bottom: -half, right: (half * width) / height, left: (-half * width) / height });
     } else {
       this.camera.aspect = width / height;
       // A narrow view would cut the sides off.
-      this.camera.fov = width >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / width);
+      this.camera.fov = free >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / free);
     }
+    this.camera.setViewOffset(width, height, -0.5 * this.covered, 0, width, height);
     this.camera.updateProjectionMatrix();
     this.seen = null;
     if (this.size) this.drawNow(); // a canvas that was resized is blank until then
+  }
+
+  // Show the points beside what covers so many pixels at the left.
+  leave(covered) {
+    if (covered === this.covered) return;
+    this.covered = covered;
+    this.resize();
   }
 
   // Back to where it was in the beginning.
@@ -147,14 +169,21 @@ export class View {
   }
 
   setLook(background, size) {
-    this.material.uniforms.back.value.setStyle(background);
-    this.renderer.setClearColor(this.material.uniforms.back.value);
+    this.renderer.setClearColor(this.back.setStyle(background));
     this.size = size;
     this.draw();
   }
 
+  // Put the points elsewhere: `positions` as they are drawn.
+  move(positions) {
+    this.positions.set(positions);
+    for (const mark of this.marks) this.gather(mark);
+    for (const cloud of this.clouds) cloud.move();
+    this.draw();
+  }
+
   recolour() {
-    this.tint.needsUpdate = true;
+    this.cloud.recolour();
     this.draw();
   }
 
@@ -168,9 +197,33 @@ export class View {
   drawNow() {
     cancelAnimationFrame(this.waiting);
     this.waiting = null;
-    this.material.uniforms.size.value = this.size * this.dense;
+    this.cloud.opacity = this.opacity();
+    for (const cloud of this.clouds) cloud.prepare(this.camera, this.size * this.dense * cloud.larger);
     this.renderer.render(this.scene, this.camera);
     this.redecorate();
+  }
+
+  // How opaque points are, by how many of them lie on each other where they are shown.
+  opacity() {
+    const { positions: p, width, height } = this;
+    const { array: tints } = this.tint;
+    const m = this.matrix();
+    const at = [0, 0];
+    const place = (i) => {
+      if (tints[4 * i + 3] < 128) return null;
+      const x = p[3 * i], y = p[3 * i + 1], z = p[3 * i + 2];
+      const w = m[3] * x + m[7] * y + m[11] * z + m[15];
+      at[0] = 0.5 * width * ((m[0] * x + m[4] * y + m[8] * z + m[12]) / w + 1);
+      at[1] = 0.5 * height * (1 - (m[1] * x + m[5] * y + m[9] * z + m[13]) / w);
+      return w > 0 ? at : null;
+    };
+    return opacity(overlap(this.n, place, width, height, 0.5 * this.size));
+  }
+
+  // From places to the screen.
+  matrix() {
+    this.camera.updateMatrixWorld();
+    return new Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse).elements;
   }
 
   // Pixels to a unit of the coordinates, in a view that is flat.
@@ -200,8 +253,7 @@ export class View {
   // Where every point is on the screen, in pixels: (x, y, depth); NaN behind the camera.
   get screen() {
     if (this.seen) return this.seen;
-    this.camera.updateMatrixWorld();
-    const m = new Matrix4().multiplyMatrices(this.camera.projectionMatrix, this.camera.matrixWorldInverse).elements;
+    const m = this.matrix();
     const { positions: p, n } = this;
     const seen = this.kept ??= new Float32Array(3 * n);
     const halfWidth = this.width / 2;
@@ -269,7 +321,9 @@ export class View {
     let start = null;
     let wandered = 0; // farthest from the start: a lasso ends where it began and is no click
     // Before the controls hear of it: a drag that selects must not turn the view.
+    const isBeside = (event) => event.target.closest(".legend");
     element.addEventListener("pointerdown", (event) => {
+      if (isBeside(event)) return;
       if (!event.isPrimary) {
         start = null; // a second finger: this is no drag
         this.stopDrag();
@@ -284,6 +338,7 @@ export class View {
       this.outline = [start];
     }, { capture: true });
     element.addEventListener("pointermove", (event) => {
+      if (!start && isBeside(event)) return;
       const here = at(event);
       if (start) wandered = Math.max(wandered, Math.hypot(here[0] - start[0], here[1] - start[1]));
       if (start && this.dragging) {
@@ -348,8 +403,8 @@ export class View {
     this.draw();
   }
 
-  // The picture with what lies over it, as it is now.
-  snapshot(pen, x, y) {
+  // The picture with what lies over it, as it is now, at a place.
+  snapshot(pen, [x, y]) {
     this.drawNow();
     pen.drawImage(this.canvas, x, y, this.width, this.height);
     pen.drawImage(this.over, x, y, this.width, this.height);

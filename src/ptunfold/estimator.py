@@ -27,7 +27,7 @@ from ptunfold.maps import Maps
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
 from ptunfold.planning import plan_landmarks
-from ptunfold.report import Report, diagnose
+from ptunfold.report import Report, diagnose, first_words
 from ptunfold.report.glance import glance
 from ptunfold.threads import Run
 from ptunfold.types import (
@@ -906,16 +906,18 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         *,
         columns: Any = None,
         color: str | None = None,
+        scales: Any = None,
         images: Any = None,
         title: str = "PTU",
         feature_names: Any = None,
         paths: bool | None = None,
+        compare: Any = None,
     ) -> Page:
         """Make a page on which data and embedding can be looked into, in one file without network.
 
         The data and the embedding stand side by side; what is pointed at or selected in one is
         seen in the other. Two points that are clicked show the path between them, and how it
-        unfolds.
+        unfolds; the page opens with one.
 
         Parameters
         ----------
@@ -925,6 +927,10 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             More to know about the points: for each name one value a point, numbers or words.
         color : str, optional
             What to colour by first: a column, a feature, "ptu0" or one of the scores.
+        scales : dict, optional
+            How columns turn into colours, where that is not seen from their names and values:
+            "kinds", "sequential", "diverging" around zero, "cyclic" for angles, or a number, after
+            which values come back to where they were, as 24 for hours.
         images : (n_points, height, width) or (n_points, height, width, 3), or a shape, optional
             Images of the points, or their (height, width) if the features are the pixels.
         title : str
@@ -933,6 +939,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             What the features are called; by default as they were fitted, or x0, x1, ...
         paths : bool, optional
             Store the graph and the connection for the paths; by default up to 100 000 points.
+        compare : dict of str to (n_points, n_components), optional
+            Embeddings by other methods, such as ``{"Isomap": Z}``. Each is turned, mirrored and
+            scaled to lie on this one; a slider moves the points from one to the other.
 
         Returns
         -------
@@ -959,10 +968,13 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             title=title,
             columns=columns,
             color=color,
+            scales=scales,
             images=images,
             paths=paths,
+            compare=compare,
             seams=self.topology_.seams if self._fitted.is_tile else (),
             std=self.embedding_std_,
+            said=first_words(self._fitted, self.n_features_in_),
             n_jobs=self.n_jobs,
         )
         if path is not None:

@@ -12,8 +12,8 @@ import numpy as np
 
 from ptunfold.embedding.alignment import aligned
 from ptunfold.embedding.landmark_scaling import landmark_mds
-from ptunfold.explorer.columns import as_column
-from ptunfold.explorer.palette import GAP, KINDS
+from ptunfold.explorer.columns import Column, as_column, scaled
+from ptunfold.explorer.palette import CYCLIC, DIVERGING, GAP, KINDS, OTHERS
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray
 
@@ -47,24 +47,28 @@ def _size(n_points: int) -> float:
     return float(np.clip(6000 / n_points, 0.3, 30))
 
 
-def _scatter(ax: Any, places: FloatArray, color: Any, options: dict[str, Any]) -> Any:
+def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[str, Any]) -> Any:
     style: dict[str, Any] = {"s": _size(len(places)), "linewidths": 0, "c": color, **options}
-    labels = None
-    if _holds_words(color):
-        column = as_column("color", color, len(places))
-        style["c"], labels = column.values, column.labels
-    if labels is not None:
-        colors = _colors_of_kinds(len(labels), style.pop("cmap", None))
-        style["c"] = colors[style["c"]]
-    elif _holds_numbers(style["c"]):
-        style.setdefault("cmap", _MAP)
+    labels: list[str] = []
+    if _holds_words(color) or (_holds_numbers(color) and len(color) == len(places)):
+        name = str(getattr(color, "name", None) or "color")
+        column = scaled(as_column(name, color, len(places)), scale)
+        if column.labels is not None:
+            style["c"], labels, colors = _as_kinds(column, style.pop("cmap", None))
+        else:
+            numbers = {"c": color if _holds_numbers(color) else column.values, **_on_scale(column)}
+            if options.get("norm") is not None:
+                numbers = {**numbers, "vmin": None, "vmax": None}
+            style = {**style, **numbers, **options}
+    elif scale is not None:
+        raise ValueError(f"scale={scale!r} is for numbers and words; pass one a point as color")
     drawn = ax.scatter(*places.T, **style)
     ax.set_aspect("equal")
-    if labels is not None and len(labels) <= len(KINDS):
+    if 0 < len(labels) <= len(KINDS):
         from matplotlib.lines import Line2D
 
         dot: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
-        dots = [Line2D([], [], color=one, **dot) for one in colors[: len(labels)]]
+        dots = [Line2D([], [], color=one, **dot) for one in colors]
         columns = -(-len(labels) // _MOST_BELOW)
         ax.legend(dots, labels, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
     return drawn
@@ -95,21 +99,52 @@ def _holds_words(color: Any) -> bool:
     )
 
 
-def _colors_of_kinds(n_kinds: int, cmap: Any) -> FloatArray:
-    """Choose a colour for each kind, and at the end that of no kind, (n_kinds + 1, 4)."""
+def _as_kinds(column: Column, cmap: Any) -> tuple[FloatArray, list[str], FloatArray]:
+    """Choose colours of the points, names for the legend, and their colours.
+
+    The smaller ones of more kinds than colours are taken together, as on the page.
+    """
     import matplotlib as mpl
     from matplotlib.colors import to_rgba, to_rgba_array
 
-    if cmap is None and n_kinds <= len(KINDS):
-        colors = to_rgba_array(KINDS[:n_kinds])
+    codes, labels = column.values, list(column.labels or [])
+    if cmap is not None:
+        among = mpl.colormaps.get_cmap(cmap)
+        is_list = hasattr(among, "colors") and len(labels) <= among.N < 256
+        places = np.arange(len(labels)) if is_list else np.linspace(0, 1, len(labels))
+        colors = among(places).reshape(-1, 4)
+    elif len(labels) <= len(KINDS):
+        colors = to_rgba_array(KINDS[: len(labels)])
     else:
-        among = mpl.colormaps.get_cmap(_MAP if cmap is None else cmap)
-        is_list = hasattr(among, "colors") and n_kinds <= among.N < 256
-        colors = among(np.arange(n_kinds) if is_list else np.linspace(0, 1, n_kinds))
-    return np.vstack((colors.reshape(-1, 4), to_rgba(GAP)))
+        sizes = np.bincount(codes[codes >= 0], minlength=len(labels))
+        largest = np.argsort(-sizes, kind="stable")[: len(KINDS) - 1]
+        ranks = np.full(len(labels) + 1, len(largest))  # the last one is that of a gap
+        ranks[largest], ranks[-1] = np.arange(len(largest)), -1
+        codes, n_others = ranks[codes], len(labels) - len(largest)
+        labels = [*(labels[code] for code in largest), f"{n_others} others"]
+        colors = to_rgba_array([*KINDS[: len(largest)], OTHERS])
+    return np.vstack((colors, to_rgba(GAP)))[codes], labels, colors
 
 
-def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+def _on_scale(column: Column) -> dict[str, Any]:
+    """Choose matplotlib's options for numbers on their scale."""
+    from matplotlib.colors import LinearSegmentedColormap
+
+    scale, values = column.scale, np.asarray(column.values, dtype=np.float64)
+    if scale.kind == "diverging":
+        reach = np.abs(values[np.isfinite(values)]).max(initial=0)
+        cmap = LinearSegmentedColormap.from_list("ptunfold diverging", DIVERGING)
+        return {"cmap": cmap, "vmin": -reach, "vmax": reach}
+    if scale.kind == "cyclic":
+        cmap = LinearSegmentedColormap.from_list("ptunfold cyclic", CYCLIC)
+        wrapped = scale.start + np.mod(values - scale.start, scale.period)
+        return {"c": wrapped, "cmap": cmap, "vmin": scale.start, "vmax": scale.start + scale.period}
+    return {"cmap": _MAP}
+
+
+def data(
+    points: Any, color: Any = None, ax: Any = None, *, scale: Any = None, **options: Any
+) -> Any:
     """Draw points in space: as they are, or along their first three principal axes.
 
     Parameters
@@ -120,6 +155,10 @@ def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
         Values to colour them by: numbers, or words with a legend.
     ax : matplotlib 3-D axes, optional
         Where to draw.
+    scale : str or float, optional
+        How numbers turn into colours: "sequential", "diverging" around zero, "cyclic" for angles, a
+        number after which they come back to where they were, or "kinds". By default as the name
+        of a series and its values speak for.
     **options
         For matplotlib's ``scatter``.
 
@@ -147,11 +186,13 @@ def data(points: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
     elif points.shape[1] < 3:
         points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
     ax = _new_ax(ax, is_3d=True)
-    _scatter(ax, points, color, options)
+    _scatter(ax, points, color, scale, options)
     return ax
 
 
-def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+def embedding(
+    model: Any, color: Any = None, ax: Any = None, *, scale: Any = None, **options: Any
+) -> Any:
     """Draw the first two coordinates of an embedding.
 
     Parameters
@@ -160,9 +201,13 @@ def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> 
         A fitted model, or coordinates.
     color : (n_points,), optional
         Values to colour points by: numbers, or words, each of which gets a colour of its own and
-        a line in the legend. More than 24 words lie along a scale.
+        a line in the legend; of more than 20 the smaller ones are taken together.
     ax : matplotlib axes, optional
         Where to draw.
+    scale : str or float, optional
+        How numbers turn into colours: "sequential", "diverging" around zero, "cyclic" for angles, a
+        number after which they come back to where they were, or "kinds". By default as the name
+        of a series and its values speak for.
     **options
         For matplotlib's ``scatter``.
 
@@ -185,12 +230,14 @@ def embedding(model: Any, color: Any = None, ax: Any = None, **options: Any) -> 
     ax = _new_ax(ax)
     places = _places(model)
     flat = np.pad(places[:, :2], ((0, 0), (0, max(0, 2 - places.shape[1]))))
-    _scatter(ax, flat, color, options)
+    _scatter(ax, flat, color, scale, options)
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
     return ax
 
 
-def tile(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
+def tile(
+    model: Any, color: Any = None, ax: Any = None, *, scale: Any = None, **options: Any
+) -> Any:
     """Draw the embedding of data that close upon themselves, and pale copies of it around.
 
     The points on both sides of a seam have rings of the same colour, as the borders of a world map
@@ -204,6 +251,10 @@ def tile(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
         Numbers, words or colours, one a point.
     ax : matplotlib axes, optional
         Where to draw.
+    scale : str or float, optional
+        How numbers turn into colours: "sequential", "diverging" around zero, "cyclic" for angles, a
+        number after which they come back to where they were, or "kinds". By default as the name
+        of a series and its values speak for.
     **options
         For matplotlib's ``scatter``.
 
@@ -231,7 +282,7 @@ def tile(model: Any, color: Any = None, ax: Any = None, **options: Any) -> Any:
     ax = _new_ax(ax, is_3d=places.shape[1] == 3)
     for copy in copies:
         ax.scatter(*copy.T, s=_size(len(places)) / 2, linewidths=0, c=GAP)
-    _scatter(ax, places, color, options)
+    _scatter(ax, places, color, scale, options)
     for seam, ring in zip(model.topology_.seams, KINDS, strict=False):
         border = places[np.unique(seam.edges)]
         size = 2 * _size(len(places))
@@ -338,7 +389,8 @@ def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = Non
     moved = aligned(places, exact)
     off = 100 * np.linalg.norm(moved - exact, axis=1) / np.ptp(exact, axis=0).max()
     top = None if largest is None else 100 * largest
-    drawn = _scatter(ax, moved[:, :2], off, {"vmin": 0, "vmax": top, "cmap": "cividis"})
+    style = {"vmin": 0, "vmax": top, "cmap": "cividis"}
+    drawn = _scatter(ax, moved[:, :2], off, "sequential", style)
     ax.figure.colorbar(drawn, ax=ax, label="error, % of the box")
     return ax
 

@@ -209,6 +209,23 @@ def run_blocks(
         _run_on_threads(handle, blocks, n_threads)
 
 
+def run_together(tasks: Sequence[Callable[[], Any]], run: Run = Run()) -> list[Any]:
+    """Return what each of some tasks returns, which have nothing to do with each other.
+
+    Examples
+    --------
+    >>> run_together([lambda: 1 + 1, lambda: 2 * 3])
+    [2, 6]
+    """
+    found: list[Any] = [None] * len(tasks)
+
+    def handle(block: slice) -> None:
+        found[block] = [task() for task in tasks[block]]
+
+    run_blocks(handle, cut(len(tasks), 1), run)
+    return found
+
+
 class _Beginning(Event):
     """What `Thread.start` waits for, but not for ever.
 

@@ -54,15 +54,19 @@ def complaints():
 
 @pytest.fixture
 def opened(browser, tmp_path, complaints):
-    """Open pages; whatever they complain of fails the test in the end."""
+    """Open pages; whatever they complain of fails the test in the end.
 
-    def open_page(page, name="page.html", *, size=(1280, 720), theme="light"):
+    Nothing moves by itself, unless a test wants to see it.
+    """
+
+    def open_page(page, name="page.html", *, size=(1280, 720), theme="light", moves=False):
         file = tmp_path / name
         page.save(file)
         context = browser.new_context(
             viewport={"width": size[0], "height": size[1]},
             offline=True,
             color_scheme=theme,
+            reduced_motion="no-preference" if moves else "reduce",
             accept_downloads=True,
         )
         tab = context.new_page()

@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 
 from ptunfold import PTU
+from ptunfold.explorer import palette
 from ptunfold.explorer.palette import KINDS
 from tests.explorer.looking import pixels
 
@@ -63,11 +64,13 @@ def test_colours_and_theme(opened, page, screenshots):
         "ptu0",
         "ptu1",
         "local distortion",
-        "disagreement",
         "coherence",
+        "stretch",
         "curvature",
         "error bar",
+        "rim",
         "landmark",
+        "void",
     ]
     tab.select_option("#colour", "side")
     assert "upper, or 'top'" in tab.locator("#legend").inner_text()
@@ -101,7 +104,7 @@ def test_images(opened, screenshots):
     rows = np.linspace(0, side - 1, shown[0]).round().astype(int)
     assert np.corrcoef(image[np.ix_(rows, rows)].ravel(), picture.ravel())[0, 1] > 0.9
     tab.screenshot(path=screenshots / "explorer-images.png")
-    assert tab.locator("#pictures").is_checked()
+    assert tab.get_attribute("#pictures", "aria-pressed") == "true"
 
 
 def test_scale_and_legend_go_the_same_way(opened, page, sheet):
@@ -179,6 +182,7 @@ def test_pictures_on_the_embedding(opened):
     points = np.random.default_rng(1).random((200, 2))
     model = PTU().fit(points)
     tab = opened(model.explore(images=images))
+    tab.click("#clear")  # the path
     inked = pixels(tab, "right", "over")[..., 3] > 0
     assert 0.05 < inked.mean() < 0.9
     # Pointing at a picture means its point, also off the middle.
@@ -228,18 +232,21 @@ def test_kinds_have_colours_of_their_own_and_names(opened, sheet, screenshots):
     cells = [f"cells of kind {point % 10}" for point in range(1500)]
     names = [f"name {point}" for point in range(1500)]
     columns = {"cells": cells, "names": names, "digits": np.arange(1500) % 10}
+    columns["count"] = columns["digits"]
     tab = opened(model.explore(columns=columns, title="cells"), size=(1280, 720))
     tints = np.reshape(tab.evaluate("Array.from(ptunfold.explorer.tints)"), (-1, 4))[:, :3]
     found = ["#{:02x}{:02x}{:02x}".format(*tint) for tint in tints]
     assert found == [KINDS[point % 10] for point in range(1500)]
     legend = tab.locator("#legend")
-    assert legend.locator("li").all_inner_texts() == [f"cells of kind {k}" for k in range(10)]
+    assert legend.locator("li span").all_inner_texts() == [f"cells of kind {k}" for k in range(10)]
     shown = legend.locator("i").evaluate_all("all => all.map(one => one.style.background)")
     assert shown[9] == "rgb({}, {}, {})".format(*bytes.fromhex(KINDS[9][1:]))
     tab.screenshot(path=screenshots / "explorer-kinds.png")
     tab.select_option("#colour", "names")
-    assert legend.locator("li").all_inner_texts()[-1] == "and 1488 more"
+    assert legend.locator("li span").all_inner_texts()[-1] == "1,481 others"
     tab.select_option("#colour", "digits")
+    assert legend.locator("li span").all_inner_texts() == [str(k) for k in range(10)]
+    tab.select_option("#colour", "count")
     assert legend.locator(".ends span").all_inner_texts() == ["0", "9"]
     tab.select_option("#colour", "cells")
     with tab.expect_download() as saving:
@@ -248,7 +255,9 @@ def test_kinds_have_colours_of_their_own_and_names(opened, sheet, screenshots):
 
 
 def test_pages_and_figures_have_the_same_palette():
-    source = (Path(__file__).parents[2] / "explorer/src/colours.js").read_text()
-    listed = source[source.index("KINDS = [") : source.index("];", source.index("KINDS = ["))]
-    colors = [tuple(map(int, three)) for three in re.findall(r"\[(\d+), (\d+), (\d+)\]", listed)]
-    assert colors == [tuple(bytes.fromhex(color[1:])) for color in KINDS]
+    source = (Path(__file__).parents[2] / "explorer/src/palette.js").read_text()
+    for name in ("KINDS", "DIVERGING", "CYCLIC"):
+        light = source.split(f"const {name} = {{")[1].split("dark:")[0]
+        assert re.findall(r"#\w{6}", light) == getattr(palette, name)
+    assert f'OTHERS = {{ light: "{palette.OTHERS}"' in source
+    assert f'GAP = "{palette.GAP}"' in source

@@ -166,13 +166,29 @@ def test_text_stays_text(opened, odd_page, odd_columns, screenshots):
     assert cells["objects"] == NASTY[4]
     assert (cells["all nan"], cells["all inf"], cells["none"]) == ("–", "Infinity", "–")
     assert cells["integers"] == str(10**400)
-    legend = texts(tab, "#legend li")
-    assert sorted(legend) == sorted(NASTY)
+    legend = texts(tab, "#legend li span")
+    assert set(legend[:-1]) < set(NASTY)
+    assert (len(legend), legend[-1]) == (20, "3 others")
+    titles = heard(tab, "[...document.querySelectorAll('#legend li button')].map((e) => e.title)")
+    assert titles == legend
     made = tab.evaluate(
         "[...new Set([...document.querySelectorAll('h1 *, #card *, #legend *, #colour *')]"
         ".map((e) => e.localName))].sort()"
     )
-    assert made == ["dd", "div", "dl", "dt", "h2", "i", "li", "option", "ul"]
+    plain = ["dd", "div", "dl", "dt", "h2", "i", "li", "option", "ul"]
+    assert made == sorted([*plain, "button", "small", "span"])
+    # What is told at the pointer, what is found and what is in the table is text as well.
+    assert texts(tab, "#tip b")[0].startswith(NASTY[4][:40])
+    tab.click("#table-tab")
+    assert NASTY[1] in texts(tab, "#table td")
+    tab.fill("#search", "<")
+    assert NASTY[2] in texts(tab, "#results span")
+    assert tab.locator("#tip *, #table *, #results *").evaluate_all(
+        "all => [...new Set(all.map((e) => e.localName))].sort()"
+    ) == ["b", "div", "i", "li", "p", "small", "span", "table", "tbody", "td", "th", "thead", "tr"]
+    assert tab.evaluate("window.__hacked") is None
+    tab.fill("#search", "")
+    tab.click("#card-tab")
     tab.screenshot(path=screenshots / "odd.png")
 
 
@@ -188,7 +204,7 @@ def test_every_column_colours(opened, odd_page):
 
     def legend(name):
         tab.select_option("#colour", index=names.index(name))
-        return texts(tab, "#legend > div")[1:]
+        return texts(tab, "#legend .note")
 
     assert legend("all nan") == legend("none") == ["grey: no value"]
     assert legend("all inf") == legend("both inf") == ["grey: no finite value"]
@@ -210,6 +226,15 @@ def test_layout_holds(opened, odd_page, wide, screenshots):
     point_at(tab, NASTY.index(LONG) - 1)
     tab.evaluate("document.getElementById('card').scrollTo(0, 500)")
     tab.screenshot(path=screenshots / f"odd-{wide}.png")
+    for typed in ("W", "many"):
+        tab.fill("#search", typed)
+        assert tab.locator("#results").is_visible()
+        box = tab.locator("#results").bounding_box()
+        assert box["x"] >= 0
+        assert box["x"] + box["width"] <= wide
+        check_layout(tab)
+    tab.screenshot(path=screenshots / f"odd-search-{wide}.png")
+    tab.fill("#search", "")
     # The popup is as wide as its longest line, which nobody can scroll.
     assert max(map(len, texts(tab, "#colour option"))) <= 60
 
@@ -237,7 +262,7 @@ def test_everything_still_works(opened, odd_page, odd_columns):
     seen = [name.encode("utf-16", "surrogatepass").decode("utf-16", "replace") for name in NASTY]
     csv.field_size_limit(10**6)
     assert [row[1] for row in rows[1:]] == [seen[0], seen[3], seen[9]]
-    assert {len(row) for row in rows} == {len(odd_columns) + 1 + 3 + 2 + 5}
+    assert {len(row) for row in rows} == {len(odd_columns) + 1 + 3 + 2 + 6}
     with tab.expect_download():
         tab.click("#png")
     drawn = heard(tab, "drawn")
@@ -253,14 +278,14 @@ def test_everything_still_works(opened, odd_page, odd_columns):
 def test_hundreds_of_columns(opened, fitted):
     columns = {f"{k} {NASTY[k % len(NASTY)]}": np.arange(N_POINTS) * k for k in range(200)}
     tab = opened(fitted.explore(columns=columns))
-    assert tab.locator("#colour option").count() == 200 + 3 + 2 + 5
+    assert tab.locator("#colour option").count() == 200 + 3 + 2 + 6
     tab.focus("#colour")
     tab.keyboard.press("End")
-    assert "error bar" in tab.locator("#legend").inner_text()
+    assert "rim" in tab.locator("#legend").inner_text()
     tab.keyboard.type("199")
-    assert texts(tab, "#legend > div")[0].startswith("199")
+    assert texts(tab, "#legend .name")[0].startswith("199")
     point_at(tab, 3)
-    assert "and 150 columns more" in tab.locator("#card").inner_text()
+    assert "and 151 columns more" in tab.locator("#card").inner_text()
     check_layout(tab)
 
 

@@ -276,6 +276,70 @@ def test_mistakes_get_a_sentence(model, options, message):
         model.explore(**options)
 
 
+def test_scales_are_recognised_and_chosen(model):
+    rng = np.random.default_rng(0)
+    turn, sign = rng.uniform(0, 2 * np.pi, 300), rng.normal(size=300)
+    columns = {
+        "phase": turn,
+        "Azimuth (°)": np.degrees(turn) - 180,
+        "emphasis": turn,
+        "half angle": turn / 2,
+        "fold_change": sign,
+        "error": np.abs(sign),
+        "height": sign,
+        "digit": rng.integers(0, 10, 300),
+        "type": turn,
+        "label": np.where(sign > 0, 1.0, np.nan),
+        "hour": rng.integers(0, 24, 300),
+        "mine": sign,
+        "code": rng.integers(0, 3, 300),
+        "words": ["a", "b", "c"] * 100,
+    }
+    scales = {"hour": 24, "mine": "diverging", "code": "kinds", "x1": "cyclic", "ptu0": "diverging"}
+    meta, arrays = unpack(model.explore(columns=columns, scales=scales))
+    told = {column["name"]: column for column in meta["columns"]}
+    kinds = {name: column["scale"]["kind"] for name, column in told.items()}
+    assert {name for name, kind in kinds.items() if kind == "cyclic"} == {
+        "phase",
+        "Azimuth (°)",
+        "hour",
+    }
+    assert [kinds[name] for name in ("fold_change", "mine", "curvature")] == ["diverging"] * 3
+    assert [kinds[name] for name in ("emphasis", "half angle", "error", "height", "type")] == [
+        "sequential"
+    ] * 5
+    assert told["Azimuth (°)"]["scale"] == {"kind": "cyclic", "start": -180, "period": 360}
+    assert told["hour"]["scale"] == {"kind": "cyclic", "start": 0, "period": 24}
+    assert told["digit"]["labels"] == [str(digit) for digit in range(10)]
+    np.testing.assert_array_equal(arrays[told["digit"]["array"]], columns["digit"])
+    assert told["label"]["labels"] == ["1"]
+    assert told["code"]["labels"] == ["0", "1", "2"]
+    assert told["words"]["labels"] == ["a", "b", "c"]
+    axes = [axis["kind"] for axis in meta["axes"]]
+    assert axes == ["sequential", "cyclic", "sequential", "diverging", "sequential"]
+    # Without a word, signs of coordinates and of features mean nothing.
+    meta, _ = unpack(model.explore(feature_names=["change", "phase", "z"]))
+    assert {axis["kind"] for axis in meta["axes"]} == {"sequential"}
+
+
+@pytest.mark.parametrize(
+    ("scales", "message"),
+    [
+        ({"a": "rainbow"}, "the scale of a is 'rainbow'; pass one of kinds, sequential, diverging"),
+        ({"a": -1}, "the scale of a is -1; pass one of"),
+        ({"a": True}, "the scale of a is True; pass one of"),
+        ({"b": "cyclic"}, "there is no column b to scale; there are a, w, local distortion"),
+        ({"w": "cyclic"}, "column w holds words, which are kinds"),
+        ({"x0": "kinds"}, "x0 cannot be shown as kinds; pass it among the columns"),
+        ("cyclic", "scales are str, not names with words; pass a dict"),
+    ],
+)
+def test_scales_that_are_none(model, scales, message):
+    columns = {"a": np.arange(300), "w": ["a", "b"] * 150}
+    with pytest.raises(ValueError, match=message):
+        model.explore(columns=columns, scales=scales)
+
+
 def test_a_folder_is_no_page(model, tmp_path):
     with pytest.raises(ValueError, match="is a folder"):
         model.explore(tmp_path)

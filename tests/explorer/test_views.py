@@ -85,6 +85,7 @@ def test_keyboard_moves_the_views(opened, page):
 
 def test_dragging_turns_the_data(opened, page):
     tab = opened(page)
+    tab.click("#clear")
     before = screen(tab, "left")
     tab.mouse.move(300, 300)
     tab.mouse.down()
@@ -143,6 +144,7 @@ def test_a_million_points(opened, screenshots):
 
 def test_what_is_pointed_at_is_ringed_in_both_views(opened, page):
     tab = opened(page)
+    tab.click("#clear")
     tab.evaluate("ptunfold.explorer.hover(40)")
     for view in ("left", "right"):
         assert near(tab, view, "over", 40)[..., 3].max() > 200

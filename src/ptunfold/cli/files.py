@@ -13,10 +13,11 @@ from scipy import sparse
 
 from ptunfold.cli.app import note, tell
 from ptunfold.cli.options import Header, Missing
+from ptunfold.explorer.scores import SCORES
 from ptunfold.io.choice import Choice
 from ptunfold.io.outputs import Outputs
 from ptunfold.io.table import Parts, Table, listed, refused_if_damaged
-from ptunfold.io.tables import STREAM, check_output, rows_as_bytes, write_table
+from ptunfold.io.tables import STREAM, check_output, read_table, rows_as_bytes, write_table
 from ptunfold.memory import free_bytes
 from ptunfold.types import FloatArray
 
@@ -126,6 +127,12 @@ def _by_note(notes: dict[str, str]) -> list[str]:
     ]
 
 
+def places_in(source: Path) -> FloatArray:
+    """Read the places of points in another picture: all columns that hold numbers."""
+    table = read_table(source, **reading(Header.auto))
+    return Taker(source, None, Missing.error).take(table)[1]
+
+
 def columns_for(
     fitted: list[str] | None, source: Path, columns: list[str] | None, table: Parts
 ) -> list[str] | None:
@@ -194,8 +201,7 @@ def columns_of(
 ) -> dict[str, Any]:
     """Take the columns that say something about points beside the numbers that are embedded."""
     known = table.described
-    own = {"local distortion", "disagreement", "landmark", "component"}
-    own |= {f"ptu{place}" for place in range(n_components)}
+    own = {*SCORES, *(f"ptu{place}" for place in range(n_components))}
     if color is not None and color not in {*known, *used, *own}:
         raise ValueError(f"there is no column {color}; the columns are {listed(list(known))}")
     return {name: values for name, values in known.items() if name not in used}

@@ -85,15 +85,26 @@ def _say_placed(as_json: bool, output: Path, n_rows: int, n_outside: int) -> Non
 def explore(
     model: options.Model,
     output: Annotated[Path, Option("--output", "-o", help="The page to write (html).")],
+    compare: Annotated[
+        list[Path] | None,
+        Option(
+            metavar="FILE",
+            help="Places of the same points by another method, called as their file; may be "
+            "repeated.",
+        ),
+    ] = None,
     force: options.Force = False,
 ) -> None:
     """Write a page to look into the data and the embedding of a model with a browser."""
     options.check_page(output)
     PTU = estimator()
+    from ptunfold.cli.files import places_in
+
     with Outputs(output, force=force) as outputs:
         fitted = PTU.load(model)
+        others = {file.stem: places_in(file) for file in compare or ()}
         with outputs.writing(output) as part:
-            fitted.explore(part, title=model.stem)
+            fitted.explore(part, title=model.stem, compare=others)
     tell(f"open it in a browser: {output}")
 
 

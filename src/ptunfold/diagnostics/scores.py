@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.geodesics.paths import both_directions
-from ptunfold.kernels.inputs import kept_of
+from ptunfold.kernels.development import ways_agree
+from ptunfold.kernels.inputs import connection_arrays, kept_of
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 from ptunfold.validation import check_connection
@@ -78,6 +79,9 @@ def disagreement(
         has_edge = np.flatnonzero(np.diff(connection.graph.indptr))
         wanted = min(_N_SOURCES, len(has_edge))
         sources = np.random.default_rng(0).choice(has_edge, wanted, replace=False)
+    if ways_agree(connection_arrays(connection)):
+        labels = connection.graph.component_labels
+        return np.where(np.isin(labels, labels[sources]), 0.0, np.nan)
     found = np.full((len(sources), n_points), np.nan)
 
     def handle(block: slice) -> None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from ptunfold.explorer.scales import PLAIN, Scale, chosen, recognised
 from ptunfold.types import FloatArray, IntArray
 
 
@@ -21,6 +22,7 @@ class Column:
     values: FloatArray | IntArray
     labels: list[str] | None = None
     is_score: bool = False
+    scale: Scale = PLAIN
 
 
 def as_columns(given: Any, n_points: int) -> list[Column]:
@@ -73,6 +75,29 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
     code_of = {label: code for code, label in enumerate(labels)}
     codes = [-1 if text is None else code_of[text] for text in texts]
     return Column(name, np.array(codes, dtype=np.int32), labels)
+
+
+def scaled(column: Column, given: Any = None) -> Column:
+    """Give a column the scale that the caller names, or that its name and its values speak for."""
+    if column.labels is not None:
+        if given not in (None, "kinds"):
+            raise ValueError(
+                f"column {column.name} holds words, which are kinds; a scale of {given!r} is for "
+                "numbers"
+            )
+        return replace(column, scale=Scale("kinds"))
+    if given is None:
+        scale = recognised(column.name, column.values)
+    else:
+        scale = chosen(given, column.name, column.values)
+    if scale.kind != "kinds":
+        return replace(column, scale=scale)
+    known = np.isfinite(column.values)
+    labels, codes = np.unique(column.values[known], return_inverse=True)
+    places = np.full(len(column.values), -1, dtype=np.int32)
+    places[known] = codes
+    words = [f"{label:.15g}" for label in labels]
+    return replace(column, values=places, labels=words, scale=scale)
 
 
 def _is_gap(value: Any) -> bool:

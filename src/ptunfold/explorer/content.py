@@ -8,12 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics import point_scores
-from ptunfold.diagnostics.curvedness import curvature
-from ptunfold.explorer.columns import Column, as_columns
+from ptunfold.explorer.borders import borders_of
+from ptunfold.explorer.columns import as_columns, scaled
+from ptunfold.explorer.comparison import as_comparisons, told_of
+from ptunfold.explorer.measuring import measure
 from ptunfold.explorer.page import Page, make_page
+from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
+from ptunfold.explorer.scores import score_columns
 from ptunfold.explorer.thumbnails import thumbnails
-from ptunfold.geodesics.doubts import doubts_of
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
 from ptunfold.validation import check_flag
 
@@ -30,17 +32,20 @@ def explorer_page(
     title: str,
     columns: Any = None,
     color: str | None = None,
+    scales: Any = None,
     images: Any = None,
     paths: bool | None = None,
+    compare: Any = None,
     seams: Sequence[Seam] = (),
     std: FloatArray | None = None,
+    said: str = "",
     n_jobs: int | None = None,
 ) -> Page:
     """Make the page of a fitted model, whose geometry is in the caller's order of points.
 
     Points at ``seams`` that were cut are marked, on both sides with the same number; ``std``
-    (n_points, c, c) are ellipses that tell how sure places are. The other
-    parameters are those of :meth:`ptunfold.PTU.explore`.
+    (n_points, c, c) are ellipses that tell how sure places are; ``said`` is what the page says of
+    the fit. The other parameters are those of :meth:`ptunfold.PTU.explore`.
     """
     n_points = len(points)
     title, names = str(title), _as_names(names, points.shape[1])
@@ -52,30 +57,25 @@ def explorer_page(
             'columns={"name": values}, and color="name"'
         )
     given = as_columns(columns, n_points)
-    found = point_scores(geometry.chart, embedding, n_jobs=n_jobs)
-    scores = [Column(name, values) for name, values in found.items()]
-    scores.append(Column("curvature", curvature(geometry.connection, n_jobs=n_jobs).values))
-    if std is not None:
-        scores.append(Column("error bar", np.sqrt(np.square(std).sum(axis=(1, 2)))))
-    if len(landmarks):
-        is_landmark = np.isin(np.arange(n_points), landmarks).astype(np.int32)
-        scores.append(Column("landmark", is_landmark, ["no", "yes"]))
-    if geometry.labels.max() > 0 or geometry.labels.min() < 0:
-        parts = [str(label) for label in range(geometry.labels.max() + 1)]
-        scores.append(Column("component", geometry.labels.astype(np.int32), parts))
-    if seams:
-        borders = np.zeros(n_points, dtype=np.int32)
-        for number, seam in enumerate(seams, start=1):
-            borders[seam.edges] = number
-        scores.append(Column("seam", borders, ["none", *map(str, range(1, len(seams) + 1))]))
-    scores = [replace(score, is_score=True) for score in scores]
+    others = as_comparisons(compare, embedding)
+    has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
+    measured = measure(geometry, embedding, has_paths=has_paths, n_jobs=n_jobs)
+    scores = score_columns(measured, geometry.labels, landmarks, seams, std)
     coordinates = [f"ptu{index}" for index in range(embedding.shape[1])]
+    known = [column.name for column in (*given, *scores)]
+    wanted = check_scales(scales, [*known, *names, *coordinates])
+    given = [scaled(column, wanted.get(column.name)) for column in given]
+    scores = [scaled(score, wanted.get(score.name)) for score in scores]
+    for name in known:
+        wanted.pop(name, None)
+    tables = zip([*names, *coordinates], [*points.T, *embedding.T], strict=True)
+    axes = [_scale_of_axis(name, values, wanted.get(name)) for name, values in tables]
     own = {*coordinates, *(score.name for score in scores)}
     names = [f"{name} (feature)" if name in own else name for name in names]
     taken = {*names, *own}
     if color is not None and color not in {*taken, *(column.name for column in given)}:
-        known = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
-        raise ValueError(f"there is no column {color} to colour by; there are {known}, ...")
+        there = ", ".join([*(column.name for column in given), *names[:20], *coordinates])
+        raise ValueError(f"there is no column {color} to colour by; there are {there}, ...")
     if color is None:
         color = given[0].name if given else coordinates[0]
     if color in (column.name for column in given) and color in taken:
@@ -86,22 +86,39 @@ def explorer_page(
             name += "'"
         taken.add(name)
         given[index] = replace(column, name=name)
-    has_paths = n_points <= _MOST_WITH_PATHS if paths is None else paths
     return make_page(
         points,
         embedding,
         title=title,
         names=names,
         columns=[*given, *scores],
+        axes=axes,
         color=color,
         pictures=None if images is None else thumbnails(images, points),
         is_pixels=isinstance(images, tuple),
         span=geometry.points if geometry.points.shape[1] < points.shape[1] else None,
         connection=geometry.connection if has_paths else None,
-        doubts=doubts_of(geometry) if has_paths else None,
+        doubts=measured.doubts,
         std=std if has_paths else None,
+        example=measured.example,
+        borders=borders_of(seams, embedding) if seams else None,
+        others=others,
+        quality=told_of(embedding, others, geometry, n_jobs) if others else {},
+        said=said,
+        n_jobs=n_jobs,
         no_paths="This page was made without paths; explore(paths=True) puts them in.",
     )
+
+
+def _scale_of_axis(name: str, values: FloatArray, given: Any) -> Scale:
+    """Choose the scale of a feature or a coordinate; where zero is there tells nothing."""
+    if given is None:
+        found = recognised(name, values)
+        return found if found.kind == "cyclic" else PLAIN
+    scale = chosen(given, name, values)
+    if scale.kind == "kinds":
+        raise ValueError(f"{name} cannot be shown as kinds; pass it among the columns")
+    return scale
 
 
 def _as_names(names: Any, n_features: int) -> list[str]:

@@ -7,7 +7,9 @@ import html
 import json
 import re
 import zlib
+from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from importlib.resources import files
 from pathlib import Path
 from typing import Any
@@ -16,10 +18,14 @@ import numpy as np
 from sklearn.decomposition import PCA
 
 from ptunfold.caller import warn
+from ptunfold.explorer.borders import Borders
 from ptunfold.explorer.columns import Column
+from ptunfold.explorer.comparison import Comparison
+from ptunfold.explorer.scales import Scale
 from ptunfold.explorer.widget import make_widget
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
+from ptunfold.threads import Run, run_together
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded
@@ -29,6 +35,8 @@ _LEVELS = 65534  # of a rounded number in 16 bits; one more stands for a gap
 _WIDEST_STEP = 4.0  # edge lengths that a step of 16 bits may have
 _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
+_EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
+_SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -128,6 +136,7 @@ def make_page(
     title: str,
     names: list[str],
     columns: list[Column],
+    axes: list[Scale] | None = None,
     color: str | None = None,
     pictures: Any = None,
     is_pixels: bool = False,
@@ -135,15 +144,24 @@ def make_page(
     connection: Connection | None = None,
     doubts: Doubts | None = None,
     std: FloatArray | None = None,
+    example: tuple[int, int] | None = None,
+    borders: Borders | None = None,
+    others: Sequence[Comparison] = (),
+    quality: dict[str, list[float | None]] | None = None,
+    said: str = "",
+    n_jobs: int | None = None,
     no_paths: str = "",
 ) -> Page:
     """Put points, embedding, columns and the connection on a page.
 
-    Of more than three features the first three principal components are shown. ``span`` has the
+    ``axes`` are the scales of features and coordinates. Of more than three features the first
+    three principal components are shown. ``span`` has the
     points in coordinates of their span, which have the same distances; features that are pixels of
     ``pictures`` (n_points, height, width, channels) need no card; without a connection there are no
     paths, and ``no_paths`` is said instead. ``doubts`` and ``std`` (n_points, c, c) tell how sure
-    paths and places are.
+    paths and places are; ``example`` are the ends of a path to begin with, ``borders`` those of
+    seams, ``others`` embeddings to compare with and ``quality`` the scores of all, the first one's
+    in front. ``said`` is a sentence on the fit.
     """
     box = _Box()
     n_points, n_features = points.shape
@@ -172,12 +190,19 @@ def make_page(
                 "array": name,
                 "labels": column.labels,
                 "is_score": column.is_score,
+                "scale": _described(column.scale),
             }
         )
     if pictures is not None:
         box.store("images", pictures)
     if std is not None and embedding.shape[1] == 2:
         box.store("ellipses", std.reshape(-1, 4)[:, [0, 1, 3]].astype(np.float32))
+    if borders is not None:
+        box.store("border_points", borders.points.astype(np.int32))
+        box.store("border_seams", borders.seams.astype(np.uint8))
+        box.store("border_along", borders.along.astype(np.float32))
+    for index, other in enumerate(others):
+        box.add(f"other{index}", other.places, is_exact=is_exact)
     meta = {
         "title": title,
         "file_name": re.sub(r"[^\w.-]+", "-", title)[:_LONGEST_NAME].strip(".-") or "ptunfold",
@@ -187,14 +212,23 @@ def make_page(
         "features": names if is_named and has_features else [],
         "input_title": "data" if n_features <= 3 else "data, three principal components",
         "columns": described,
+        "axes": None if axes is None else list(map(_described, axes)),
         "color": color,
         "image_shape": None if pictures is None else list(pictures.shape[1:]),
         "no_paths": no_paths,
+        "said": said,
+        "example": None if example is None else list(example),
+        "others": [other.name for other in others],
+        "quality": quality or {},
         "dim": None if connection is None else connection.intrinsic_dim,
         "step_scale": None if connection is None else _store_connection(box, connection, doubts),
         "noise": 0.0 if doubts is None else doubts.noise,
     }
-    return Page(_fill(meta, box), n_points)
+    return Page(_fill({**meta, "arrays": box.entries}, box.scripts(n_jobs)), n_points)
+
+
+def _described(scale: Scale) -> dict[str, Any]:
+    return {"kind": scale.kind, "start": scale.start, "period": scale.period}
 
 
 def _store_connection(box: _Box, connection: Connection, doubts: Doubts | None) -> float | None:
@@ -237,7 +271,7 @@ class _Box:
 
     def __init__(self) -> None:
         self.entries: dict[str, Any] = {}
-        self.scripts: list[str] = []
+        self._arrays: list[tuple[str, Any]] = []
 
     def add(self, name: str, values: FloatArray | IntArray, *, is_exact: bool) -> None:
         """Add numbers, in as many bits as they need or in 16 for the range of each column."""
@@ -256,12 +290,20 @@ class _Box:
     def store(self, name: str, array: Any, **more: Any) -> None:
         """Add an array as it is."""
         array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        packer = zlib.compressobj(6, wbits=_GZIP)
-        packed = packer.compress(array.reshape(-1).view(np.uint8).data) + packer.flush()
-        text = base64.b64encode(packed).decode("ascii")
-        entry = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
-        self.entries[name] = entry
-        self.scripts.append(f'<script type="text/plain" id="{entry["id"]}">{text}</script>')
+        self.entries[name] = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
+        self._arrays.append((name, array.reshape(-1).view(np.uint8)))
+
+    def scripts(self, n_jobs: int | None) -> list[str]:
+        """Write all arrays as elements of a page."""
+        return run_together([partial(_script, *pair) for pair in self._arrays], Run(n_jobs))
+
+
+def _script(name: str, raw: Any) -> str:
+    some = raw[len(raw) // 2 :][:_SOME].tobytes()
+    is_worth_it = len(zlib.compress(some, _EFFORT)) < _WORTH_IT * len(some)
+    packer = zlib.compressobj(_EFFORT if is_worth_it else 0, wbits=_GZIP)
+    text = base64.b64encode(packer.compress(raw.data) + packer.flush()).decode("ascii")
+    return f'<script type="text/plain" id="data-{name}">{text}</script>'
 
 
 def _as_given(values: FloatArray | IntArray) -> FloatArray:
@@ -284,13 +326,13 @@ def _as_short(values: FloatArray) -> FloatArray:
     return values if needs_more.any() else short
 
 
-def _fill(meta: dict[str, Any], box: _Box) -> str:
+def _fill(meta: dict[str, Any], arrays: list[str]) -> str:
     """Put the data into the page that was bundled for them."""
     page = files("ptunfold.explorer").joinpath("page.html").read_text(encoding="utf-8")
-    said = json.dumps({**meta, "arrays": box.entries}, ensure_ascii=False, allow_nan=False)
+    said = json.dumps(meta, ensure_ascii=False, allow_nan=False)
     # Inside a script element only this character could end it; halves of characters, as names of
     # files have them, cannot be written but as escapes.
     said = said.replace("<", "\\u003c").encode("utf-8", "backslashreplace").decode("utf-8")
-    scripts = [f'<script type="application/json" id="meta">{said}</script>', *box.scripts]
+    scripts = [f'<script type="application/json" id="meta">{said}</script>', *arrays]
     before, after = page.split("<!-- data -->")
     return before + "\n".join(scripts) + after

@@ -1,12 +1,24 @@
-"""Colours of kinds, the same on pages and in figures."""
+"""Colours, the same on pages and in figures (explorer/src/palette.js, on a light ground)."""
 
 from __future__ import annotations
 
-# The palette of Okabe and Ito without its black, and then always the colour farthest from those
-# before it, for usual eyes and for those that do not tell red from green.
+# The palette of Okabe and Ito without its black and its yellow, and then colours that stay apart
+# for usual eyes and for those that lack one kind of cones.
 KINDS = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#f0e442", "#693c1e",
-    "#d2e1a5", "#870078", "#4b5ad2", "#5af0f0", "#78c35a", "#e13c5a", "#693c5a", "#f0b4b4",
-    "#5a96ff", "#ff78e1", "#c30078", "#a54b1e", "#4b784b", "#b4d24b", "#00c378", "#78963c",
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#224411", "#772288",
+    "#2233bb", "#885566", "#aa55dd", "#880011", "#553344", "#99bb66", "#665511", "#ee88ff",
+    "#bb2288", "#bb0033", "#998855", "#8877bb",
 ]  # fmt: skip
+# From below zero to above it; the middle is pale, and seen on white.
+DIVERGING = [
+    "#08306b", "#13508f", "#2171b5", "#5392c9", "#7fb3dc", "#a3bfd5", "#c6cacd", "#dbba9b",
+    "#eda862", "#db813d", "#c8590c", "#983f04", "#6b2600",
+]  # fmt: skip
+# Once around: light and dark, blue and orange are opposites, which all eyes tell apart.
+CYCLIC = [
+    "#593c57", "#4c4278", "#41509c", "#3367be", "#1d84d8", "#3e9fe4", "#66b6e1", "#8cc4cd",
+    "#abc7a9", "#cdb784", "#da9d5a", "#d67f32", "#c26216", "#ab461a", "#90372c", "#733540",
+    "#593c57",
+]  # fmt: skip
+OTHERS = "#b9bfc7"  # the smaller ones of more kinds than colours
 GAP = "#969696"

@@ -2,5 +2,6 @@
 
 from ptunfold.report.findings import Report
 from ptunfold.report.making import diagnose
+from ptunfold.report.opening import first_words
 
-__all__ = ["Report", "diagnose"]
+__all__ = ["Report", "diagnose", "first_words"]

@@ -16,6 +16,7 @@ from ptunfold.embedding.quality import Quality
 from ptunfold.io.outputs import whole_file
 from ptunfold.report import advice
 from ptunfold.report.layout import fragment, whole_page
+from ptunfold.report.opening import data_line, shape_line
 from ptunfold.report.words import at_most, either_or, number, percent, plural, with_error
 from ptunfold.types import BoolArray, FloatArray, IntArray, Orientation, Topology, Transport
 
@@ -277,20 +278,16 @@ class Report:
         return np.where(np.abs(values) < least, 0, values), np.where(std < least, 0, std)
 
     def _data(self) -> str:
-        n_points, n_components = self.embedding.shape
-        known = plural(len(self.names), "feature") if self.has_features else "known distances"
-        said = (
-            f"{n_points:,} points of {known} in "
-            f"{plural(n_components, 'dimension')}, texture {self.texture or 'unknown'}"
+        return data_line(
+            self.embedding.shape,
+            len(self.names) if self.has_features else None,
+            self.texture,
+            len(self.pieces),
+            self.n_left_out,
         )
-        said += ", in one piece" if len(self.pieces) == 1 else f", in {len(self.pieces)} pieces"
-        return said + (f"; {self.n_left_out:,} left out" if self.n_left_out else "")
 
     def _shape(self) -> str:
-        said = str(self.topology)
-        if self.topology.dim > 1:
-            said += f"; {either_or(self.orientation.is_orientable, 'two-sided', 'one-sided')}"
-        return said
+        return shape_line(self.topology, self.orientation)
 
     def _holes(self) -> str:
         if self.topology.dim != 2:

@@ -15,8 +15,8 @@ from ptunfold.embedding.quality import Quality, quality
 from ptunfold.fitted import Fitted
 from ptunfold.geodesic import distances_of
 from ptunfold.geodesics.doubts import rows_with_std
-from ptunfold.geometry.graph import without_bridges
 from ptunfold.report.findings import Report
+from ptunfold.report.opening import pieces_shown, points_shown
 from ptunfold.threads import Run, single_threaded_blas
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
 
@@ -31,17 +31,16 @@ _LONGEST_NAME = 40
 def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Report:
     """Put together all that can be said about a fit, as :meth:`ptunfold.PTU.diagnose` does."""
     geometry, embedding = fitted.as_given, fitted.embedding
-    is_there = (geometry.labels >= 0) & np.isfinite(embedding).all(axis=1)
+    is_there = points_shown(fitted)
     sources = _sources(is_there)
     rows = distances_of(fitted.geometry, sources, embedding.dtype, n_jobs=n_jobs)
     bridges = geometry.graph.bridges
     n_bridges = 0 if bridges is None else len(bridges)
-    pieces = without_bridges(geometry.graph).component_labels[is_there]
     return Report(
         embedding=embedding,
         names=tuple(_plain(name) for name in names),
         texture=geometry.texture,
-        pieces=tuple(sorted(np.unique(pieces, return_counts=True)[1].tolist(), reverse=True)),
+        pieces=pieces_shown(fitted, is_there),
         n_bridges=n_bridges,
         n_left_out=int(np.count_nonzero(~is_there)),
         is_cut=fitted.is_tile,

@@ -1,0 +1,94 @@
+// Points as the graphics card draws them: round with smooth rims, fainter the farther they are.
+import { BufferAttribute, BufferGeometry, Color, Points, ShaderMaterial, Sphere, Vector3 } from "three";
+import { sortByDepth } from "./order.js";
+
+const FAINT = 0.2; // of the opacity: points that are not chosen
+const MANY = 50000; // points whose rims are half a pixel wide, not a whole one: every pixel takes its time
+const TURNED = 0.9995; // cosine of a turn after which another order is seen
+
+const VERTEX = `
+  attribute vec4 tint;
+  uniform float size;
+  uniform float rim;
+  uniform float middle; // how far the middle of the points is; 0 where nothing is near or far
+  uniform vec3 back;
+  uniform vec2 opacity; // of the chosen, and of all others
+  varying vec4 colour;
+  varying float radius;
+  void main() {
+    vec4 seen = modelViewMatrix * vec4(position, 1.0);
+    gl_Position = projectionMatrix * seen;
+    float fog = middle > 0.0 ? smoothstep(middle - 0.9, middle + 1.1, -seen.z) : 0.0;
+    float near = middle > 0.0 ? clamp(middle / max(-seen.z, 0.01), 0.7, 1.6) : 1.0;
+    radius = 0.5 * (size * near + rim);
+    gl_PointSize = 2.0 * radius;
+    colour = vec4(mix(tint.rgb, back, 0.6 * fog), tint.a < 0.5 ? opacity.y : opacity.x);
+  }`;
+const FRAGMENT = `
+  uniform float rim;
+  varying vec4 colour;
+  varying float radius;
+  void main() {
+    vec2 off = 2.0 * gl_PointCoord - 1.0;
+    float cover = clamp(0.5 * radius / rim * (1.0 - dot(off, off)), 0.0, 1.0);
+    gl_FragColor = vec4(colour.rgb, colour.a * cover);
+  }`;
+
+export class Cloud {
+  // `positions` has three numbers for each point, `tints` four bytes.
+  constructor(positions, tints, isFlat) {
+    Object.assign(this, { positions, isFlat, larger: 1 });
+    this.place = new BufferAttribute(positions, 3);
+    this.tint = new BufferAttribute(tints, 4, true);
+    this.uniforms = {
+      size: { value: 4 }, rim: { value: positions.length > 3 * MANY ? 0.5 : 1 }, middle: { value: 0 }, back: { value: new Color() }, opacity: { value: [1, FAINT] },
+    };
+    // From the back to the front and without depths, or smooth rims would hide what is behind them.
+    const material = new ShaderMaterial({
+      vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms: this.uniforms, transparent: true, depthTest: false, depthWrite: false,
+    });
+    this.geometry = new BufferGeometry();
+    this.geometry.setAttribute("position", this.place);
+    this.geometry.setAttribute("tint", this.tint);
+    this.geometry.boundingSphere = new Sphere(new Vector3(), 1); // a gap would spoil what three computes
+    this.points = new Points(this.geometry, material);
+    this.points.frustumCulled = false;
+    this.recolour();
+  }
+
+  set opacity(value) { this.uniforms.opacity.value = [value, FAINT * value]; }
+
+  recolour() {
+    const { array } = this.tint;
+    this.isFaded = false;
+    for (let i = 3; i < array.length && !this.isFaded; i += 4) this.isFaded = array[i] < 128;
+    this.tint.needsUpdate = true;
+    this.sortedAlong = null;
+  }
+
+  // After its positions were changed.
+  move() {
+    this.place.needsUpdate = true;
+    this.sortedAlong = null;
+  }
+
+  // Before it is drawn: what is in front, as the camera sees it.
+  prepare(camera, size) {
+    this.uniforms.size.value = size;
+    this.uniforms.middle.value = this.isFlat ? 0 : camera.position.length();
+    if (this.isFlat && !this.isFaded) {
+      this.geometry.setIndex(null);
+      return;
+    }
+    const way = camera.getWorldDirection(new Vector3()).negate();
+    if (this.sortedAlong && this.sortedAlong.dot(way) > TURNED) return;
+    this.sortedAlong = way;
+    const n = this.positions.length / 3;
+    this.order ??= new BufferAttribute(new Uint32Array(n), 1);
+    this.keys ??= new Uint16Array(n);
+    // Of what is flat the order is that of the points, but for the faded ones.
+    sortByDepth(this.positions, this.tint.array, this.isFlat ? [0, 0, 0] : way.toArray(), this.order.array, this.keys);
+    this.order.needsUpdate = true;
+    this.geometry.setIndex(this.order);
+  }
+}
