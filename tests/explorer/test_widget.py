@@ -62,6 +62,11 @@ def state(tab):
     return tab.evaluate("[model.get('selection'), model.get('path')]")
 
 
+def page_example(frame):
+    """The path that the page opens with."""
+    return frame.evaluate("ptunfold.explorer.meta.example")
+
+
 def until(tab, condition, *arguments):
     tab.wait_for_function(condition, arg=list(arguments) or None, timeout=10_000)
 
@@ -69,25 +74,29 @@ def until(tab, condition, *arguments):
 def test_what_is_selected_in_the_page_arrives(opened, page):
     tab = opened(notebook(page.html, 1500))
     frame = inside(tab)
-    assert state(tab) == [[], None]
+    example = page_example(frame)
+    assert state(tab) == [[], example]
     right = frame.locator("#right").bounding_box()
-    corners = [(right["x"] + share * right["width"], right["y"] + 250) for share in (0.2, 0.5)]
-    frame.locator("input[value=rectangle]").check()
+    corners = [
+        (right["x"] + share * right["width"], right["y"] + share * right["height"])
+        for share in (0.2, 0.7)
+    ]
+    frame.get_by_label("Select a rectangle").click()
     tab.mouse.move(*corners[0])
     tab.mouse.down()
-    tab.mouse.move(corners[1][0], corners[1][1] + 150, steps=4)
+    tab.mouse.move(*corners[1], steps=4)
     tab.mouse.up()
     until(tab, "model.get('selection').length > 20")
     chosen = frame.evaluate("ptunfold.selection()")
-    assert state(tab) == [chosen, None]
+    assert state(tab) == [chosen, example]
     frame.locator("#from").fill("3")
     frame.locator("#to").fill("1200")
     frame.locator("#to").press("Enter")
-    until(tab, "model.get('path') !== null")
-    assert state(tab) == [chosen, [3, 1200]]
+    until(tab, "model.get('path')[0] === 3 && model.get('path')[1] === 1200")
     # The kernel is told, of each once.
     saved = [json.loads(told) for told in tab.evaluate("model.saved")]
-    assert saved == [[chosen, None], [chosen, [3, 1200]]]
+    half = [chosen, [3, example[1]]]  # one end after the other
+    assert saved == [[[], example], [chosen, example], half, [chosen, [3, 1200]]]
     frame.locator("#clear").click()
     until(tab, "model.get('path') === null && model.get('selection').length === 0")
 
