@@ -23,6 +23,7 @@ from ptunfold.progress import stage
 
 # More threads than this for each core only wait for each other, and each asks for its memory.
 _MOST_PER_CORE = 4
+POINTS_TOGETHER = 1 << 14  # where a point takes less than a microsecond
 
 
 @dataclass(frozen=True)

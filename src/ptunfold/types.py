@@ -168,8 +168,11 @@ class Graph:
     @cached_property
     def reverse(self) -> IntArray:
         """For each edge ``i → j`` the position of ``j → i``, ``(n_edges,)``."""
-        # Edges are sorted by (tail, head); a stable sort by head alone lists them by (head, tail).
-        return np.argsort(self.indices, kind="stable").astype(np.int32)
+        # Edges are sorted by (tail, head); sorted by (head, tail) they are each other's way back.
+        matrix = self.to_sparse()
+        matrix.data = np.arange(self.n_edges, dtype=np.int32)
+        found: IntArray = matrix.tocsc().data
+        return found
 
     @cached_property
     def component_labels(self) -> IntArray:

@@ -29,7 +29,7 @@ def tailed():
 
 def test_edges_without_a_triangle_fare_like_those_around(tailed):
     graph = tailed.graph
-    found = _turns(tailed, np.arange(6), 1)
+    found = _turns(tailed, np.arange(6), np.arange(tailed.graph.n_edges), 1)
     by_ends = dict(
         zip(zip(graph.tails.tolist(), graph.indices.tolist(), strict=True), found, strict=True)
     )
@@ -51,7 +51,7 @@ def test_an_edge_between_two_triangles_has_the_mean_of_both():
     is_first = graph.tails < graph.indices
     angles[~is_first] = -angles[graph.reverse][~is_first]
     laid = Connection(graph, turned(angles), np.zeros((graph.n_edges, 2)))
-    found = _turns(laid, np.arange(8), 1)
+    found = _turns(laid, np.arange(8), np.arange(laid.graph.n_edges), 1)
     at = {
         (tail, head): value
         for tail, head, value in zip(graph.tails, graph.indices, found, strict=True)

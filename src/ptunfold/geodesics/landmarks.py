@@ -14,7 +14,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 _MOST_TOGETHER = 128
 _FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
 _WITNESSES = 6
-_MOST_CANDIDATES = 1 << 20  # points that landmarks are chosen among
+_MOST_CANDIDATES = 1 << 17  # points that landmarks are chosen among
 
 
 def landmark_distances(
@@ -48,8 +48,8 @@ def farthest_landmarks(
     The rows that the choice needs are those that are wanted. After the first few, landmarks are
     chosen several at a time, so that threads can share the work: the distance to one that is
     chosen but not yet measured is taken from below, by the triangle inequality. The choice does
-    not depend on the number of threads. Of more than a million points, every second, third, ...
-    can be chosen: enough for any number of landmarks, and few enough to look at. So many points
+    not depend on the number of threads. Of more than a hundred thousand points, every second,
+    third, ... can be chosen: enough for any number of landmarks, and few enough to look at. So many points
     have been put in the order of a tree, where those next to each other are neighbours.
 
     The connection is connected. There are fewer landmarks if there are fewer distinct points to

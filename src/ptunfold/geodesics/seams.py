@@ -20,7 +20,8 @@ from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.paths import unfold
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.kernels.development import Unfolding
+from ptunfold.kernels.development import Unfolding, widest_gap
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.trees import Tree, least_along, lengths_from
 from ptunfold.kernels.zipping import (
     Zipper,
@@ -29,7 +30,7 @@ from ptunfold.kernels.zipping import (
     triangles_of_open_edges,
     zip_up,
 )
-from ptunfold.threads import cut
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
     BoolArray,
     Connection,
@@ -157,7 +158,7 @@ def cut_open(
         return geometry
     least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
     for nodes, part in _parts(geometry, least):
-        if _lies_flat(part):
+        if _lies_flat(part, n_jobs):
             continue
         topology = find_topology(part, n_jobs)
         has_room = n_components >= topology.dim + len(topology.seams)
@@ -203,20 +204,21 @@ def _parts(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Connectio
         yield nodes, restrict(geometry.connection, nodes)
 
 
-def _lies_flat(connection: Connection) -> bool:
+def _lies_flat(connection: Connection, n_jobs: int | None) -> bool:
     """Tell whether a connected sheet can be unrolled so that each edge ends where it leads.
 
     Then no loop is shifted, and there is a rim: it may have holes, but nothing closes.
     """
     graph, unrolled = connection.graph, unroll(connection)
     most = _LIES_FLAT * float(np.median(graph.lengths)) ** 2
-    for some in cut(graph.n_edges, _EDGES_TOGETHER):
-        tails, heads = graph.tails[some], graph.indices[some]
-        ends = np.einsum("eij,ej->ei", unrolled.turns[tails], connection.steps[some])
-        ends += unrolled.outward[tails] - unrolled.outward[heads]
-        if np.square(ends).sum(axis=1).max(initial=0.0) > most:
-            return False
-    return True
+    arrays, gaps = connection_arrays(connection), [0.0]
+
+    def look(block: slice) -> None:
+        if max(gaps) <= most:
+            gaps.append(widest_gap(arrays, unrolled, block.start, block.stop))
+
+    run_blocks(look, cut(graph.n_edges, _EDGES_TOGETHER), Run(n_jobs))
+    return max(gaps) <= most
 
 
 def unroll(connection: Connection, root: int | None = None) -> Unfolding:

@@ -10,7 +10,7 @@ from ptunfold.kernels.bending import mark_nearest
 from ptunfold.kernels.detours import shares_in_common
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.nearby import lengths_within
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.threads import POINTS_TOGETHER, Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray
 
 # Where there are many edges, those between two windings come in bundles, the wider the more there
@@ -23,10 +23,15 @@ _LONGEST_BUNDLE = 3.0
 _EDGES_TOGETHER = 4096
 
 
-def nearest_edges(graph: Graph) -> Graph:
+def nearest_edges(graph: Graph, run: Run = Run()) -> Graph:
     """Keep the ten shortest edges at each point, or all if these are nearly all."""
     is_near = np.empty(graph.n_edges, dtype=bool)
-    mark_nearest(graph.indptr, graph.lengths, _NEAREST, is_near)
+
+    def mark(block: slice) -> None:
+        starts = graph.indptr[block.start : block.stop + 1]
+        mark_nearest(starts, graph.lengths, _NEAREST, is_near)
+
+    run_blocks(mark, cut(graph.n_points, POINTS_TOGETHER), run)
     is_near |= is_near[graph.reverse]
     return graph if is_near.sum() >= _NEARLY_ALL * graph.n_edges else subgraph(graph, is_near)
 

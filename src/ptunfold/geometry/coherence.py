@@ -10,7 +10,7 @@ from ptunfold.geometry.order import sample
 from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, Graph, IntArray
 from ptunfold.validation import check_coherence, check_connection
 
 # What is carried on falls to 1/e where a vector comes back turned by 0.055 radians (3 degrees) from
@@ -82,8 +82,8 @@ def with_coherence(
         return replace(connection, coherence=found)
     if graph.n_points > _FEW and connection.points is not None:
         # Some points tell whether there is anything to lose; on most sheets there is not.
-        some = carried_shares(connection, sample(connection.points, _SOME), n_jobs)
-        if 1 - np.nanmean(some) < 0.5 * _LEAST_LOSS:
+        _, some = _shares(connection, sample(connection.points, _SOME), n_jobs)
+        if 1 - some.mean() < 0.5 * _LEAST_LOSS:
             return replace(connection, coherence=None)
     shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
     if not graph.n_edges or 1 - shares.mean() < _LEAST_LOSS:
@@ -93,29 +93,53 @@ def with_coherence(
 
 def carried_shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
     """Tell what is carried over each edge, (n_edges,), NaN where no end is among the nodes."""
+    edges, shares = _shares(connection, nodes, n_jobs)
+    found = np.full(connection.graph.n_edges, np.nan)
+    found[edges] = shares
+    return found
+
+
+def _shares(
+    connection: Connection, nodes: IntArray, n_jobs: int | None
+) -> tuple[IntArray, FloatArray]:
+    """List the edges that have an end among the nodes, and tell what is carried over them."""
     graph = connection.graph
-    turned = _turns(connection, nodes, n_jobs)
+    edges = _edges_at(graph, nodes)
+    turned = _turns(connection, nodes, edges, n_jobs)
     allowed = _TURN * (connection.intrinsic_dim / 2) ** _BY_DIMENSION
     shares: FloatArray = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / allowed)
     if connection.explained is not None:
-        least = np.minimum(connection.explained[graph.tails], connection.explained[graph.indices])
+        ends = graph.tails[edges], graph.indices[edges]
+        least = np.minimum(*(connection.explained[end] for end in ends))
         reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED
         shares *= np.clip((least - _NOTHING_EXPLAINED) / reach, 0, 1)
-    shares[graph.lengths == 0] = 1  # copies of a point see what it sees
-    return shares
+    shares[graph.lengths[edges] == 0] = 1  # copies of a point see what it sees
+    return edges, shares
 
 
-def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
-    """Measure the mean square of the turns around the triangles of each edge, (n_edges,)."""
+def _edges_at(graph: Graph, nodes: IntArray) -> IntArray:
+    """List the edges that leave some nodes or lead to them."""
+    if len(nodes) == graph.n_points:
+        return np.arange(graph.n_edges)
+    degrees = np.diff(graph.indptr)[nodes]
+    firsts = graph.indptr[nodes] - np.concatenate(([0], np.cumsum(degrees[:-1])))
+    leaving = np.repeat(firsts, degrees) + np.arange(degrees.sum())
+    return np.unique(np.concatenate((leaving, graph.reverse[leaving])))
+
+
+def _turns(
+    connection: Connection, nodes: IntArray, edges: IntArray, n_jobs: int | None
+) -> FloatArray:
+    """Measure the mean square of the turns around the triangles of the edges at some nodes."""
     graph = connection.graph
-    sums = np.full((graph.n_edges, 4), np.nan)
+    sums = np.empty((graph.n_edges, 4))
     arrays = connection_arrays(connection)
 
     def handle(block: slice) -> None:
         turn_around_triangles(arrays, nodes[block], len(nodes) == graph.n_points, sums)
 
     run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
-    turns, along, areas, counts = sums.T
+    turns, along, areas, counts = sums[edges].T
     has_area = areas > 0
     if has_area.any():
         curvature = np.median(along[has_area] / areas[has_area])
@@ -123,10 +147,10 @@ def _turns(connection: Connection, nodes: IntArray, n_jobs: int | None) -> Float
     # An edge without a triangle fares like those around it.
     is_lost = counts == 0
     if is_lost.any():
-        known = np.flatnonzero(counts > 0)
-        total = np.bincount(graph.tails[known], turns[known], minlength=graph.n_points)
-        count = np.bincount(graph.tails[known], minlength=graph.n_points)
-        tails, heads = graph.tails[is_lost], graph.indices[is_lost]
+        known = counts > 0
+        total = np.bincount(graph.tails[edges[known]], turns[known], minlength=graph.n_points)
+        count = np.bincount(graph.tails[edges[known]], minlength=graph.n_points)
+        tails, heads = graph.tails[edges[is_lost]], graph.indices[edges[is_lost]]
         around = count[tails] + count[heads]
         turns = turns.copy()
         turns[is_lost] = (total[tails] + total[heads]) / np.maximum(around, 1)

@@ -12,7 +12,14 @@ from ptunfold.geometry.order import sample
 from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Points, Space
-from ptunfold.validation import STEPS, as_points, check_choice, check_frames, check_graph
+from ptunfold.validation import (
+    STEPS,
+    as_points,
+    check_choice,
+    check_frames,
+    check_graph,
+    known_good,
+)
 
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
@@ -135,12 +142,12 @@ def connect_frames(
     run_blocks(handle, cut(len(edges), n_together), run, "connection", "edges")
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
-        graph = graph.with_lengths(graph.lengths * longer)
+        graph = known_good(graph.with_lengths(graph.lengths * longer))
     seen, whole = (
         np.bincount(graph.tails, squares[:, part], minlength=graph.n_points) for part in (0, 1)
     )
     explained = np.divide(seen, whole, out=np.ones(graph.n_points), where=whole > 0)
-    return Connection(graph, rotations, steps, explained=np.minimum(explained, 1))
+    return known_good(Connection(graph, rotations, steps, explained=np.minimum(explained, 1)))
 
 
 def leading_axes(points: Points) -> FloatArray:

@@ -7,6 +7,7 @@ from dataclasses import replace
 import numpy as np
 
 from ptunfold.kernels.medians import neighbor_medians
+from ptunfold.threads import POINTS_TOGETHER, Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph, kernel_ready
 
 # Of the curvature to how far that of single points is from it, the median over points: 0.2 to 0.3
@@ -17,7 +18,9 @@ _CLEAR = 1.5
 _COHERENT = 0.92
 
 
-def with_curvature(connection: Connection, frames: Frames, *, is_noisy: bool = False) -> Connection:
+def with_curvature(
+    connection: Connection, frames: Frames, run: Run = Run(), *, is_noisy: bool = False
+) -> Connection:
     """Let paths be unfolded with the curvature of the sheet, if it has one that can be told.
 
     That around a point is the median of those that surfaces have which are fitted to its
@@ -28,7 +31,7 @@ def with_curvature(connection: Connection, frames: Frames, *, is_noisy: bool = F
     kept = connection.coherence
     if frames.curvature is None or (kept is not None and kept.mean() < _COHERENT):
         return connection
-    around = medians_around(connection.graph, frames.curvature)
+    around = medians_around(connection.graph, frames.curvature, run)
     scatter = float(np.median(np.abs(frames.curvature - around)))
     if float(np.median(np.abs(around))) <= _CLEAR * scatter:
         return connection
@@ -40,8 +43,13 @@ def with_curvature(connection: Connection, frames: Frames, *, is_noisy: bool = F
     return replace(connection, curvature=around, coherence=None)
 
 
-def medians_around(graph: Graph, values: FloatArray) -> FloatArray:
+def medians_around(graph: Graph, values: FloatArray, run: Run = Run()) -> FloatArray:
     """Take the median of the values (n_points,) of the neighbours of each point, or its own."""
-    found = np.empty(graph.n_points)
-    neighbor_medians(graph.indptr, graph.indices, kernel_ready(values, np.float64), found)
+    found, values = kernel_ready(values, np.float64).copy(), kernel_ready(values, np.float64)
+
+    def look(block: slice) -> None:
+        starts = graph.indptr[block.start : block.stop + 1]
+        neighbor_medians(starts, graph.indices, values, found[block])
+
+    run_blocks(look, cut(graph.n_points, POINTS_TOGETHER), run)
     return found

@@ -12,13 +12,23 @@ import numpy as np
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.geometry.intrinsic import local_planes, seen_edges
 from ptunfold.geometry.neighbors import distinct_places
-from ptunfold.geometry.surface import fit_quadratic
+from ptunfold.geometry.surface import FAR, ROUNDS, fit_quadratic
 from ptunfold.kernels.bending import write_in_frames
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.nearby import graph_neighborhoods
 from ptunfold.kernels.principal import gather_offsets, leading_subspaces
+from ptunfold.kernels.surfaces import distances_from_planes, fit_surfaces, principal_axes
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
+from ptunfold.types import (
+    BoolArray,
+    FloatArray,
+    Frames,
+    Graph,
+    IntArray,
+    Points,
+    Space,
+    kernel_ready,
+)
 from ptunfold.validation import (
     SURFACES,
     TANGENTS,
@@ -28,7 +38,8 @@ from ptunfold.validation import (
     check_tangent_sizes,
 )
 
-_CHUNK_VALUES = 1 << 18
+_CHUNK_VALUES = 1 << 16
+_FEW_FEATURES = 8  # all axes of a neighbourhood are found sooner than the leading ones
 
 
 class Planes(NamedTuple):
@@ -237,9 +248,16 @@ def fit_neighborhoods(
     bases, values, residual = principal_directions(offsets, counts, dim)
     if tangent not in SURFACES:
         return Planes(bases, values, residual, rounding)
-    bases, residual, lift, curvature = fit_quadratic(
-        offsets, counts, bases, is_robust=tangent == "robust"
-    )
+    is_robust, n_features = tangent == "robust", offsets.shape[2]
+    if n_features > offsets.shape[1]:
+        bases, residual, lift, curvature = fit_quadratic(
+            offsets, counts, bases, is_robust=is_robust
+        )
+    else:
+        planes, bases = bases, np.empty_like(bases)
+        lift, curvature = np.empty((len(offsets), n_features)), np.empty(len(offsets))
+        n_rounds = ROUNDS if is_robust else 0
+        fit_surfaces(offsets, counts, planes, n_rounds, FAR, bases, residual, lift, curvature)
     return Planes(bases, values, residual, rounding, lift, curvature)
 
 
@@ -303,19 +321,33 @@ def principal_directions(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bases (n_nodes, n_features, d), singular values (n_nodes, d) and residuals."""
     values, bases = _leading(offsets, dim)
-    off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
-    squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
-    return bases, values, np.sqrt(squares / (counts + 1))
+    if offsets.shape[2] > offsets.shape[1]:
+        off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
+        squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
+        return bases, values, np.sqrt(squares / (counts + 1))
+    residual = np.empty(len(offsets))
+    distances_from_planes(offsets, bases, kernel_ready(counts, np.int64), residual)
+    return bases, values, residual
 
 
 def _leading(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     """Return singular values (n_nodes, d) and directions (n_nodes, n_features, d)."""
     # The quickest first; each marks by NaN what it leaves to the next.
-    values, bases = _by_iteration(offsets, dim)
+    n_members, n_features = offsets.shape[1:]
+    by_axes = n_features <= min(n_members, _FEW_FEATURES)
+    values, bases = (_by_axes if by_axes else _by_iteration)(offsets, dim)
     for solve in (_by_products, _by_svd):
         left = np.flatnonzero(np.isnan(values[:, 0]))
         if len(left):
             values[left], bases[left] = solve(offsets[left], dim)
+    return values, bases
+
+
+def _by_axes(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+    """Find all axes of neighbourhoods, and return the leading ones."""
+    values = np.empty((len(offsets), dim))
+    bases = np.empty((len(offsets), offsets.shape[2], dim))
+    principal_axes(offsets, values, bases)
     return values, bases
 
 

@@ -9,7 +9,15 @@ from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space
-from ptunfold.validation import check_graph, check_graph_matrix, check_graph_settings, check_points
+from ptunfold.validation import (
+    check_graph,
+    check_graph_matrix,
+    check_graph_settings,
+    check_lengths,
+    check_points,
+    is_known_good,
+    known_good,
+)
 
 
 def build_graph(
@@ -88,7 +96,8 @@ def measure_graph(points: Points, pattern: sparse.csr_array, n_jobs: int | None)
     pattern.sort_indices()
     indptr, indices = pattern.indptr.astype(np.int64), pattern.indices.astype(np.int32)
     tails = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(indptr))
-    return Graph(indptr, indices, edge_lengths(points, tails, indices, n_jobs=n_jobs))
+    lengths = check_lengths(edge_lengths(points, tails, indices, n_jobs=n_jobs), "graph.lengths")
+    return known_good(Graph(indptr, indices, lengths))
 
 
 def _neighbor_pattern(
@@ -174,7 +183,8 @@ def subgraph(graph: Graph, is_kept: BoolArray) -> Graph:
     if bridges is not None:
         places, _ = find_edges(graph, *bridges.T)
         bridges = bridges[is_kept[places]]
-    return Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept], bridges)
+    kept = Graph(indptr, graph.indices[is_kept], graph.lengths[is_kept], bridges)
+    return known_good(kept) if is_known_good(graph) else kept
 
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
@@ -209,6 +219,8 @@ def with_edges(points: Points, graph: Graph, edges: IntArray) -> Graph:
 
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     """Return the graph without some of its edges."""
+    if not len(tails):
+        return graph
     is_kept = np.ones(graph.n_edges, dtype=bool)
     for places, is_there in (find_edges(graph, tails, heads), find_edges(graph, heads, tails)):
         is_kept[places[is_there]] = False
@@ -229,9 +241,16 @@ def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray
     """Find where edges stand in a graph, and whether they do."""
     if not graph.n_edges:
         return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
-    keys, wanted = _keys(graph, graph.tails, graph.indices), _keys(graph, tails, heads)
-    places = np.minimum(np.searchsorted(keys, wanted), len(keys) - 1)
-    return places, keys[places] == wanted
+    # By halves, among the edges that leave the same point.
+    low, high = graph.indptr[tails], graph.indptr[np.asarray(tails) + 1]
+    last = graph.n_edges - 1
+    for _ in range(int(np.diff(graph.indptr).max()).bit_length()):
+        middle = (low + high) // 2
+        is_before = (middle < high) & (graph.indices[np.minimum(middle, last)] < heads)
+        low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
+    places = np.minimum(low, last)
+    is_there = (graph.indices[places] == heads) & (low < graph.indptr[np.asarray(tails) + 1])
+    return places, is_there
 
 
 def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:

@@ -43,6 +43,7 @@ _MOST_PRODUCTS, _FEW_DIMENSIONS = 1e13, 8
 _SAMPLE, _SAMPLE_NEIGHBORS = 2000, 10
 _LEAST_RECALL = 0.99
 _ROWS_TOGETHER = 1 << 17
+_FEW_ROWS = 1 << 12
 _EDGES_TOGETHER = 1 << 17
 _CHUNK_VALUES = 1 << 20
 _COMPILES = "the first search of a process compiles for up to a minute"
@@ -77,19 +78,26 @@ def neighbor_lists(
     n_candidates = min(n_neighbors + 1 + _MOST_TIES, n_points)
     n_jobs = effective_n_jobs(n_jobs)
     find = _search_among(points, n_candidates, search, n_jobs, verbose)
-    indices, counts = [], []
-    for block in cut(n_points, _ROWS_TOGETHER):
-        rows = np.arange(block.start, block.stop)
-        candidates = find(block)
-        squares = _squared_lengths(points, rows.repeat(n_candidates), candidates.ravel(), n_jobs)
-        squares = squares.reshape(candidates.shape)
-        squares[candidates == rows[:, None]] = np.inf
+    counts = np.empty(n_points, dtype=np.int64)
+    nearest: dict[int, IntArray] = {}  # by the first row of a block
+
+    def choose(first: int, candidates: IntArray, part: slice) -> None:
+        rows, some = np.arange(first + part.start, first + part.stop), candidates[part]
+        squares = _squared_lengths(points, rows.repeat(n_candidates), some.ravel(), 1)
+        squares = squares.reshape(some.shape)
+        squares[some == rows[:, None]] = np.inf
         last = np.partition(squares, n_neighbors - 1, axis=1)[:, n_neighbors - 1 : n_neighbors]
         is_near = (squares <= last * (1 + 1e-12)) & (squares < np.inf)
-        indices.append(candidates[is_near].astype(np.int32))
-        counts.append(is_near.sum(axis=1))
-    indptr = np.concatenate(([0], np.cumsum(np.concatenate(counts))))
-    return indptr.astype(np.int64), np.concatenate(indices)
+        nearest[first + part.start] = some[is_near].astype(np.int32)
+        counts[rows] = is_near.sum(axis=1)
+
+    n_together = n_points if isinstance(points, Space) else _FEW_ROWS  # a metric is asked once
+    for block in cut(n_points, _ROWS_TOGETHER):
+        candidates = find(block)
+        parts = cut(len(candidates), n_together)
+        run_blocks(partial(choose, block.start, candidates), parts, Run(n_jobs))
+    indptr = np.concatenate(([0], np.cumsum(counts)))
+    return indptr, np.concatenate([nearest[start] for start in sorted(nearest)])
 
 
 def _search_among(
@@ -398,14 +406,13 @@ def distinct_places(points: Points) -> IntArray:
         return points.places
     places = np.arange(len(points))
     # Copies have the same projection on any direction; sorting numbers is cheaper than rows.
-    direction = np.random.default_rng(0).standard_normal((1, points.shape[1])).astype(points.dtype)
+    direction = np.random.default_rng(0).standard_normal((1, points.shape[1]))
     projection = np.concatenate([(chunk * direction).sum(axis=1) for chunk in _chunks(points)])
-    order = np.argsort(projection, kind="stable")
-    is_like_next = np.diff(projection[order]) == 0
-    suspects = order[np.append(is_like_next, False) | np.insert(is_like_next, 0, False)]
-    if len(suspects) == 0:
+    ranked = np.sort(projection)
+    twice = ranked[1:][ranked[1:] == ranked[:-1]]
+    if len(twice) == 0:
         return places
-    suspects.sort()
+    suspects = np.flatnonzero(np.isin(projection, twice))
     _, first, which = np.unique(points[suspects], axis=0, return_index=True, return_inverse=True)
     places[suspects] = suspects[first[which.ravel()]]
     return places

@@ -15,7 +15,7 @@ from ptunfold.geometry.graph import find_edges, without_edges
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation import check_graph
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
@@ -92,7 +92,7 @@ def find_shortcuts(
     """
     graph = check_graph(graph)
     run = Run(n_jobs, verbose)
-    thin = nearest_edges(graph)
+    thin = nearest_edges(graph, run)
     # Copies of a point, joined to it by edges of length 0, do not count.
     degrees = np.bincount(thin.tails[thin.lengths > 0], minlength=graph.n_points)
     means = np.bincount(thin.tails, thin.lengths, graph.n_points) / np.maximum(degrees, 1)
@@ -118,6 +118,8 @@ def find_shortcuts(
         most_lost = min(_MOST_LOST * density, _MOST_LOST_EVER)
         return far_ends(graph, trusted, means, most_lost, run)
     # Without a longer way around there is nothing to cut short.
+    if not len(few):
+        return tails, heads
     labels = without_edges(graph, tails, heads).component_labels
     is_cut = labels[tails] == labels[heads]
     return tails[is_cut], heads[is_cut]
@@ -149,7 +151,7 @@ def short_ones(graph: Graph, shortcuts: IntArray) -> IntArray:
     return shortcuts[graph.lengths[places] <= _LONGEST_DROPPED * np.median(graph.lengths)]
 
 
-def find_jumps(points: Points, graph: Graph, frames: Frames) -> IntArray:
+def find_jumps(points: Points, graph: Graph, frames: Frames, run: Run = Run()) -> IntArray:
     """Find edges that leave one sheet for another, by the tangent planes of both, (n_jumps, 2).
 
     Where a sheet is bent, an edge rises above the tangent planes at its ends, by half of the angle
@@ -159,14 +161,26 @@ def find_jumps(points: Points, graph: Graph, frames: Frames) -> IntArray:
     """
     graph = check_graph(graph)
     edges = np.flatnonzero(graph.tails < graph.indices)
-    overlaps, shadows = _edges_in_planes(points, frames, graph.tails[edges], graph.indices[edges])
-    leaves = shadows.max(axis=1) < _LEAVES
-    some = np.flatnonzero(leaves | (shadows.min(axis=1) < _JUMP))
+    leaves, is_short = np.empty((2, len(edges)), dtype=bool)
+
+    def look(block: slice) -> None:
+        ends = graph.tails[edges[block]], graph.indices[edges[block]]
+        _, shadows = _edges_in_planes(points, frames, *ends)
+        leaves[block] = shadows.max(axis=1) < _LEAVES
+        is_short[block] = shadows.min(axis=1) < _JUMP
+
+    blocks = [slice(0, len(edges))]  # a metric that is asked is asked once
+    if not isinstance(points, Space):
+        blocks = cut(len(edges), _EDGES_TOGETHER)
+    run_blocks(look, blocks, run)
+    some = np.flatnonzero(leaves | is_short)
     if not len(some):
         return np.empty((0, 2), dtype=np.int64)
-    cosines = np.linalg.svd(overlaps[some], compute_uv=False).min(axis=1, initial=1)
+    ends = graph.tails[edges[some]], graph.indices[edges[some]]
+    overlaps, shadows = _edges_in_planes(points, frames, *ends)
+    cosines = np.linalg.svd(overlaps, compute_uv=False).min(axis=1, initial=1)
     crease = np.sqrt(0.5 * (1 + np.minimum(cosines, 1)))
-    is_jump = shadows[some].min(axis=1) < _JUMP * np.minimum(crease, 1)
+    is_jump = shadows.min(axis=1) < _JUMP * np.minimum(crease, 1)
     along = np.ones(graph.n_edges, dtype=bool)
     along[edges[leaves]] = along[edges[some[is_jump]]] = False
     along &= along[graph.reverse]

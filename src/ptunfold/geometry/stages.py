@@ -39,6 +39,7 @@ from ptunfold.types import (
     Settings,
     Space,
 )
+from ptunfold.validation import known_good
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,7 +185,7 @@ def tangent_frames(
         return frames, pruned
     within = without_bridges(graph)
     frames = one_sided(frames, within)
-    if not settings.is_pruned or not len(jumps := find_jumps(points, within, frames)):
+    if not settings.is_pruned or not len(jumps := find_jumps(points, within, frames, run)):
         return frames, pruned
     graph = without_edges(graph, *jumps.T)
     del frames  # they are as large as anything
@@ -226,10 +227,10 @@ def connected(
     """Connect frames, with chords as a bound and, unless data are flat, coherence or curvature."""
     _plan(points, frames, graph)
     connection = connect_frames(points, graph, frames, settings.step, run, device=device)
-    connection = replace(connection, points=leading_axes(points))
+    connection = known_good(replace(connection, points=leading_axes(points)))
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
         return connection
     connection = with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)
     if settings.coherence is not None or settings.step != "arc":
         return connection
-    return with_curvature(connection, frames, is_noisy=settings.denoise > 0)
+    return with_curvature(connection, frames, run, is_noisy=settings.denoise > 0)

@@ -10,8 +10,8 @@ import numpy as np
 from ptunfold.types import BoolArray, FloatArray, IntArray
 from ptunfold.validation import n_coefficients
 
-_ROUNDS = 3
-_FAR = 3.0  # standard deviations
+ROUNDS = 3
+FAR = 3.0  # standard deviations
 _LEAST_SQUARE = 0.1  # of a tangent vector that tilts where squares are negative
 
 
@@ -59,7 +59,7 @@ def fit_quadratic(
     rows = normal @ normal.transpose(0, 2, 1) if solve is _solve_by_products else normal
     weights = is_member.astype(float)
     coefficients, off = solve(terms, weights, rows)
-    for _ in range(_ROUNDS if is_robust else 0):
+    for _ in range(ROUNDS if is_robust else 0):
         weights = _weights(off, is_member, counts)
         coefficients, off = solve(terms, weights, rows)
     if solve is _solve_by_products:
@@ -139,7 +139,7 @@ def _weights(off: FloatArray, is_member: BoolArray, counts: IntArray) -> FloatAr
     """Weigh members by their distance from the surface, (n_nodes, n_members): far ones lightly."""
     inner = np.sort(np.where(is_member, off, np.inf), axis=1)
     median = np.take_along_axis(inner, counts[:, None] // 2, axis=1)
-    nearby = _FAR * 1.4826 * median  # the median of |x| is 1 / 1.4826 of the deviation
+    nearby = FAR * 1.4826 * median  # the median of |x| is 1 / 1.4826 of the deviation
     is_far = off > nearby
     weights = np.where(is_far, np.square(nearby / np.where(is_far, off, 1)), 1)
     return np.where(is_member, weights, 0)

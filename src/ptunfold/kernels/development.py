@@ -31,6 +31,28 @@ class Unfolding(NamedTuple):
     kappa: Any
 
 
+@compiled()
+def widest_gap(connection, unfolding, start, stop):
+    """Return how far edges from ``start`` to ``stop`` end from where they lead, at most, squared.
+
+    They are all laid where the unfolding of a tree has the points that they leave.
+    """
+    (_, indices, _), tails, _, _, steps, _, _, _ = connection
+    outward, turns = unfolding.outward, unfolding.turns
+    dim = steps.shape[1]
+    widest = 0.0
+    for edge in range(start, stop):
+        tail, head = tails[edge], indices[edge]
+        square = 0.0
+        for row in range(dim):
+            gap = outward[tail, row] - outward[head, row]
+            for column in range(dim):
+                gap += turns[tail, row, column] * steps[edge, column]
+            square += gap * gap
+        widest = max(widest, square)
+    return widest
+
+
 def new_unfolding(connection: ConnectionArrays) -> Unfolding:
     """Return one that is to be filled; what no path leads to stays zero."""
     n_points, dim = len(connection.graph.indptr) - 1, connection.steps.shape[1]

@@ -34,7 +34,10 @@ def _select(values, count, place):
 
 @compiled()
 def neighbor_medians(indptr, indices, values, found):
-    """Fill ``found`` (n,) with the upper median of the neighbours' ``values`` (n,), or the own."""
+    """Fill ``found`` (n,) with the upper median of the neighbours' ``values``, if there are any.
+
+    The neighbours of each are ``indices`` from one of ``indptr`` (n + 1,) to the next.
+    """
     n_points = len(found)
     n_most = 0
     for node in range(n_points):
@@ -44,7 +47,6 @@ def neighbor_medians(indptr, indices, values, found):
         start = indptr[node]
         count = indptr[node + 1] - start
         if count == 0:
-            found[node] = values[node]
             continue
         for place in range(count):
             near[place] = values[indices[start + place]]

@@ -17,8 +17,11 @@ from ptunfold.validation.records import (
     check_geometry,
     check_graph,
     check_indices,
+    check_lengths,
     check_numbers,
     check_same_size,
+    is_known_good,
+    known_good,
 )
 from ptunfold.validation.settings import (
     check_landmarks,

@@ -8,7 +8,7 @@ values in the types that the kernels are compiled for.
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
@@ -32,15 +32,26 @@ from ptunfold.validation.shapes import (
     look_at,
 )
 
+Record = TypeVar("Record")
 TEXTURES = ("flat", "smooth", "noisy", "very noisy", "rough")
+
+
+def known_good(record: Record) -> Record:
+    """Mark a record that is right because of how it was made: nobody has to look at it."""
+    record.__dict__["is_checked"] = True
+    return record
+
+
+def is_known_good(record: Any) -> bool:
+    """Tell whether a record was looked at: it is frozen, and once is enough."""
+    return "is_checked" in record.__dict__
 
 
 def check_graph(graph: Any, n_points: int | None = None, name: str = "graph") -> Graph:
     """Return a graph that keeps what :class:`ptunfold.Graph` promises, or say what it does not."""
     _check_kind(graph, Graph, name, "build one with ptunfold.build_graph or graph_from_matrix")
-    if "is_checked" not in graph.__dict__:
-        graph = _checked_graph(graph, name)
-        graph.__dict__["is_checked"] = True  # records are frozen: once is enough
+    if not is_known_good(graph):
+        graph = known_good(_checked_graph(graph, name))
     check_same_size(n_points, graph.n_points)
     return graph
 
@@ -160,9 +171,8 @@ def check_connection(connection: Any) -> Connection:
     """Return a connection that keeps what :class:`ptunfold.Connection` promises."""
     remedy = "make one with ptunfold.connect"
     _check_kind(connection, Connection, "connection", remedy)
-    if "is_checked" not in connection.__dict__:
-        connection = _same_or(connection, _checked_connection(connection, remedy))
-        connection.__dict__["is_checked"] = True
+    if not is_known_good(connection):
+        connection = known_good(_same_or(connection, _checked_connection(connection, remedy)))
     checked: Connection = connection
     return checked
 
