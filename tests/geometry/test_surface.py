@@ -126,7 +126,7 @@ def test_many_features_change_nothing(tangent):
 def test_far_members_are_weighed_lightly():
     """Far is counted in standard deviations, which the median tells."""
     off = np.abs(np.random.default_rng(0).standard_normal((3, 2001)))
-    off[:, :2] = 0.9 * surface._FAR, 2 * surface._FAR
+    off[:, :2] = 0.9 * surface.FAR, 2 * surface.FAR
     is_member = np.arange(2001) < 1500
     weights = surface._weights(off, np.tile(is_member, (3, 1)), np.full(3, 1500))
     np.testing.assert_array_equal(weights[:, 0], 1)

@@ -12,7 +12,6 @@ from ptunfold.threads import Run
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_TOGETHER = 128
-_FEW_TOGETHER = 4  # as many landmarks are known for each one that is guessed
 _WITNESSES = 6
 _MOST_CANDIDATES = 1 << 17  # points that landmarks are chosen among
 
@@ -45,12 +44,14 @@ def farthest_landmarks(
 ) -> tuple[IntArray, FloatArray]:
     """Choose landmarks, each as far as possible from those before, and measure from them.
 
-    The rows that the choice needs are those that are wanted. After the first few, landmarks are
-    chosen several at a time, so that threads can share the work: the distance to one that is
-    chosen but not yet measured is taken from below, by the triangle inequality. The choice does
-    not depend on the number of threads. Of more than a hundred thousand points, every second,
-    third, ... can be chosen: enough for any number of landmarks, and few enough to look at. So many points
-    have been put in the order of a tree, where those next to each other are neighbours.
+    The rows that the choice needs are those that are wanted. They are chosen as many at a time
+    as are known, so that threads can share the work: the distance to one that is chosen but not
+    yet measured is taken from below, by the triangle inequality. Chosen one by one they cover the
+    data no better (measured: within 2 %). The choice does not depend on the number of threads.
+
+    Of more than a hundred thousand points, every second, third, ... can be chosen: enough for any
+    number of landmarks, and few enough to look at. So many points have been put in the order of a
+    tree, where those next to each other are neighbours.
 
     The connection is connected. There are fewer landmarks if there are fewer distinct points to
     choose from; distances (n_landmarks, n_points) are means of both directions.
@@ -72,7 +73,7 @@ def farthest_landmarks(
                 np.minimum(least, row, out=least)
             n_known = together.stop
             bar.update(len(chosen))
-            n_next = min(max(n_known // _FEW_TOGETHER, 1), _MOST_TOGETHER, n_landmarks - n_known)
+            n_next = min(n_known, _MOST_TOGETHER, n_landmarks - n_known)
             chosen = [step * place for place in _farthest(least, some[:n_known], n_next)]
     return landmarks[:n_known], rows[:n_known]
 
