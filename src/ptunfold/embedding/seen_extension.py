@@ -146,7 +146,7 @@ class SeenExtension:
 
         def look(query: int) -> tuple[int, Any]:
             stored = slice(*rows.indptr[query : query + 2])
-            heads, apart = rows.indices[stored], rows.data[stored]
+            heads, apart = rows.indices[stored].astype(np.int32), rows.data[stored]
             first = sparse.csr_array(
                 (np.maximum(apart, 1e-300), (np.zeros_like(heads), heads)), shape=(1, n_points)
             )

@@ -33,10 +33,11 @@ class Known(Store):
         rows, columns = upper.coords
         self._keep(rows * np.int64(len(self)) + columns, upper.data.astype(np.float64))
         self._given = self._keys
-        # SciPy takes a stored 0 for no edge.
-        self._ways = matrix.copy()
+        # SciPy takes a stored 0 for no edge; before version 1.15 paths need numbers of 32 bits.
         positive = matrix.data[matrix.data > 0]
-        self._ways.data = np.maximum(matrix.data, 1e-12 * positive.min(initial=1.0))
+        ways = np.maximum(matrix.data, 1e-12 * positive.min(initial=1.0))
+        places = (array.astype(np.int32) for array in (matrix.indices, matrix.indptr))
+        self._ways = sparse.csr_array((ways, *places), shape=matrix.shape)
         self._complete()
 
     def _complete(self) -> None:
