@@ -258,7 +258,7 @@ from ptunfold import (
 )
 from ptunfold.datasets import swiss_roll
 PTU(n_jobs=2).fit(swiss_roll(500).points)
-points = swiss_roll(12000).points
+points = swiss_roll(20000).points
 before = threading.active_count()
 times = []
 def interrupt():
@@ -267,7 +267,7 @@ def interrupt():
 timer = threading.Timer(0.9, interrupt)
 timer.start()
 try:
-    PTU(n_jobs=2).fit(points)
+    PTU(landmarks=None, n_jobs=2).fit(points)
     print("finished")
 except KeyboardInterrupt:
     timer.join()
