@@ -197,6 +197,27 @@ def test_table_of_the_selection(opened, page, columns):
     assert tab.locator("#card").is_visible()
 
 
+def test_the_table_sorts(opened, page, columns):
+    tab = opened(page)
+    tab.click("#table-tab")
+    tab.locator("#legend li button", has_text="two").click()
+    two = np.flatnonzero(columns["kind"] == "two")
+    head = tab.locator("#table thead th", has_text="x0")
+    first = tab.locator("#table tbody tr[data-place] th").first
+    values = tab.evaluate("ptunfold.explorer.columns.find((one) => one.name === 'x0').values")
+    values = np.array([values[str(id)] for id in two])
+    for order, best in (("ascending", values.argmin()), ("descending", values.argmax())):
+        head.locator("button").click()
+        assert head.get_attribute("aria-sort") == order
+        assert first.inner_text() == str(two[best])
+    head.locator("button").click()
+    assert head.get_attribute("aria-sort") is None
+    assert first.inner_text() == str(two[0])
+    head.locator("button").press("Enter")
+    tab.keyboard.press("End")  # a key of the table, not of its head
+    assert first.inner_text() == str(two[values.argmin()])
+
+
 def test_names_on_the_map(opened, page):
     tab = opened(page)
     tab.click("#clear")

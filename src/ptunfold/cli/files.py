@@ -13,7 +13,7 @@ from scipy import sparse
 
 from ptunfold.cli.app import note, tell
 from ptunfold.cli.options import Header, Missing
-from ptunfold.explorer.scores import SCORES
+from ptunfold.explorer.measures import SCORES
 from ptunfold.io.choice import Choice
 from ptunfold.io.outputs import Outputs
 from ptunfold.io.table import Parts, Table, listed, refused_if_damaged

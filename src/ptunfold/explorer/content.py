@@ -11,10 +11,10 @@ import numpy as np
 from ptunfold.explorer.borders import borders_of
 from ptunfold.explorer.columns import as_columns, scaled
 from ptunfold.explorer.comparison import as_comparisons, told_of
+from ptunfold.explorer.measures import score_columns
 from ptunfold.explorer.measuring import measure
 from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
-from ptunfold.explorer.scores import score_columns
 from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
 from ptunfold.validation import check_flag
