@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ptunfold.types.answers import Dimension, Embedding, Extrapolation, Path
 from ptunfold.types.closing import Atlas, Chart, Orientation, Seam, Topology, Transition
-from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, Points, Space, kernel_ready
+from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, kernel_ready
 from ptunfold.types.sheet import Connection, Frames, Geometry, Graph, Seen, Transport
+from ptunfold.types.space import Points, Space
 from ptunfold.types.wanted import LandmarkPlan, Options, Settings
 
 __all__ = [
