@@ -75,6 +75,8 @@ export function placed(boxes, width, height) {
   return kept;
 }
 
+const NOTHING = new Set(["no", "none"]);
+
 export class Names {
   // Draw the names of a column's kinds; `isFaint(code)` tells those that are not chosen, and
   // `isPlated` whether there are pictures below, before which they need plates.
@@ -89,7 +91,9 @@ export class Names {
       const text = isolated(label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
       return { code, text, x: screen[3 * id], y: screen[3 * id + 1], wide: pen.measureText(text).width + 10, tall: TALL };
     });
-    this.shown = placed(boxes.filter((box) => box.wide > 11), view.width, view.height);
+    // Where a score says no there is nothing to name.
+    const isNamed = ({ code, wide }) => wide > 11 && !(column.isScore && NOTHING.has(column.labels[code]));
+    this.shown = placed(boxes.filter(isNamed), view.width, view.height);
     for (const { code, text, x, y, wide, tall } of this.shown) {
       pen.globalAlpha = isFaint(code) ? 0.25 : 1;
       if (isPlated) {

@@ -3,6 +3,7 @@ import { inPlane } from "./paths.js";
 
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
+const LEAST_COHERENCE = 0.05; // below it next to nothing is carried on from edge to edge
 
 const length = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : "–");
 
@@ -55,6 +56,8 @@ export class PathPanel {
       $("ratio").textContent = path.distance > 0 ? (path.graph / path.distance).toFixed(4) : "–";
       $("gap").textContent = gap < 1e-4 ? "< 0.01 %" : `${(100 * gap).toPrecision(2)} %`;
       $("coherent").textContent = `${(100 * path.coherence).toFixed(0)} %`;
+      this.isGraph = path.nodes.length > 2 && path.coherence < LEAST_COHERENCE;
+      if (this.isGraph) this.say(`${hint ?? ""} Tangent planes do not agree here: the length is that along the graph, and what unfolds says nothing.`.trim());
       $("edge").max = path.nodes.length - 1;
     }
     this.show(path ? path.nodes.length - 1 : 0);
@@ -92,8 +95,8 @@ export class PathPanel {
 
   soFar(edge) {
     const { places, nodes, along, stds, alongStds } = this.path;
-    const straight = measured(Math.hypot(...places[edge]), stds?.[edge]);
-    return `edge ${edge} of ${nodes.length - 1}: ${straight} straight, ${measured(along[edge], alongStds?.[edge])} along`;
+    const straight = this.isGraph ? "" : `${measured(Math.hypot(...places[edge]), stds?.[edge])} straight, `;
+    return `edge ${edge} of ${nodes.length - 1}: ${straight}${measured(along[edge], alongStds?.[edge])} along`;
   }
 
   play() {

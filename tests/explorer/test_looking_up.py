@@ -204,8 +204,8 @@ def test_the_table_sorts(opened, page, columns):
     two = np.flatnonzero(columns["kind"] == "two")
     head = tab.locator("#table thead th", has_text="x0")
     first = tab.locator("#table tbody tr[data-place] th").first
-    values = tab.evaluate("ptunfold.explorer.columns.find((one) => one.name === 'x0').values")
-    values = np.array([values[str(id)] for id in two])
+    column = "ptunfold.explorer.columns.find((one) => one.name === 'x0')"
+    values = np.array(tab.evaluate(f"Array.from({column}.values)"))[two]
     for order, best in (("ascending", values.argmin()), ("descending", values.argmax())):
         head.locator("button").click()
         assert head.get_attribute("aria-sort") == order
@@ -229,6 +229,10 @@ def test_names_on_the_map(opened, page):
             apart = abs(one["x"] - other["x"]) >= (one["wide"] + other["wide"]) / 2
             assert apart or abs(one["y"] - other["y"]) >= one["tall"]
     assert pixels(tab, "right", "over")[..., 3].any()
+    # Nothing is written where a score says no.
+    tab.select_option("#colour", "rim")
+    assert len(tab.evaluate("ptunfold.explorer.names.shown")) == 1
+    tab.select_option("#colour", "kind")
     tab.keyboard.press("n")
     assert tab.get_attribute("#names", "aria-pressed") == "false"
     assert not pixels(tab, "right", "over")[..., 3].any()

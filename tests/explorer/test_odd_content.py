@@ -185,7 +185,22 @@ def test_text_stays_text(opened, odd_page, odd_columns, screenshots):
     assert NASTY[2] in texts(tab, "#results span")
     assert tab.locator("#tip *, #table *, #results *").evaluate_all(
         "all => [...new Set(all.map((e) => e.localName))].sort()"
-    ) == ["b", "div", "i", "li", "p", "small", "span", "table", "tbody", "td", "th", "thead", "tr"]
+    ) == [
+        "b",
+        "button",
+        "div",
+        "i",
+        "li",
+        "p",
+        "small",
+        "span",
+        "table",
+        "tbody",
+        "td",
+        "th",
+        "thead",
+        "tr",
+    ]
     assert tab.evaluate("window.__hacked") is None
     tab.fill("#search", "")
     tab.click("#card-tab")

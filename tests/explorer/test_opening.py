@@ -140,3 +140,18 @@ def test_nothing_is_cut_off(opened, page, size):
     shown = tab.locator("#plane .done").bounding_box()
     assert shown["y"] >= plane["y"] - 1
     assert shown["y"] + shown["height"] <= plane["y"] + plane["height"] + 1
+
+
+def test_data_that_are_no_sheet_say_so(opened):
+    points = np.random.default_rng(0).normal(size=(300, 10))
+    with pytest.warns(UserWarning, match="the data are no sheet"):
+        model = PTU().fit(points)
+    tab = opened(model.explore())
+    assert "mostly lengths along the graph" in tab.locator("#said").inner_text()
+    tab.fill("#from", "3")
+    far = int(model.distances([3])[0].argmax())
+    tab.fill("#to", str(far))
+    tab.press("#to", "Enter")
+    assert len(model.path(3, far).nodes) > 2
+    assert "that along the graph" in tab.locator("#hint").inner_text()
+    assert "straight" not in tab.locator("#so-far").inner_text()

@@ -6,6 +6,7 @@ import numpy as np
 
 from ptunfold.fitted import Fitted
 from ptunfold.geometry.graph import without_bridges
+from ptunfold.report.advice import NOT_BELIEVED
 from ptunfold.report.words import either_or, plural
 from ptunfold.types import BoolArray, Orientation, Topology
 
@@ -13,7 +14,8 @@ from ptunfold.types import BoolArray, Orientation, Topology
 def first_words(fitted: Fitted, n_features: int) -> str:
     """Say what a report says first, without making the rest of it.
 
-    Of data that were cut open also how they close: that was found out already.
+    Of data that are no sheet also that, and of those that were cut open how they close: that was
+    found out already.
     """
     is_there = points_shown(fitted)
     told = data_line(
@@ -23,9 +25,12 @@ def first_words(fitted: Fitted, n_features: int) -> str:
         len(pieces_shown(fitted, is_there)),
         int(np.count_nonzero(~is_there)),
     )
-    if not fitted.is_tile:
-        return told
-    return f"{told}; {shape_line(fitted.topology, fitted.orientation)}"
+    transport = fitted.as_given.transport
+    if transport.coherence < NOT_BELIEVED:  # whoever sees the page has not seen the warning
+        told += f"; {transport}, as in Isomap"
+    if fitted.is_tile:
+        told += f"; {shape_line(fitted.topology, fitted.orientation)}"
+    return told
 
 
 def points_shown(fitted: Fitted) -> BoolArray:
