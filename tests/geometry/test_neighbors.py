@@ -105,6 +105,7 @@ def test_a_radius_far_from_the_origin(dtype):
         assert graph.n_edges == near.sum() - 200
 
 
+@pytest.mark.timeout(900)  # pynndescent compiles, which takes minutes on a busy machine
 def test_more_threads_than_cores_and_few_points():
     points = swiss_roll(60, n_features=20).points
     with warnings.catch_warnings():
@@ -138,6 +139,7 @@ def test_wrong_neighbours(lists, message):
         PTU().fit(np.random.default_rng(0).random((50, 3)), graph=lists)
 
 
+@pytest.mark.timeout(900)
 def test_approximate_neighbours_are_nearly_exact():
     points = swiss_roll(3000, n_features=20).points
     with warnings.catch_warnings():

@@ -43,7 +43,7 @@ def with_curvature(
     return replace(connection, curvature=around, coherence=None)
 
 
-def medians_around(graph: Graph, values: FloatArray, run: Run = Run()) -> FloatArray:
+def medians_around(graph: Graph, values: FloatArray, run: Run = Run(1)) -> FloatArray:
     """Take the median of the values (n_points,) of the neighbours of each point, or its own."""
     found, values = kernel_ready(values, np.float64).copy(), kernel_ready(values, np.float64)
 
