@@ -97,14 +97,17 @@ def _nothing_is_left(expected, monkeypatch, tmp_path):  # the last is made befor
 
 
 class Counted(threading.Thread):
-    """A thread of the package that is counted while it works."""
+    """A thread of the package that is counted from when it is made: how soon it begins is luck."""
 
     lock, at_work, most, n_inside = threading.Lock(), 0, 0, 0
 
-    def run(self):
+    def __init__(self, *arguments, **options):
+        super().__init__(*arguments, **options)
         with Counted.lock:
             Counted.at_work += 1
             Counted.most = max(Counted.most, Counted.at_work)
+
+    def run(self):
         try:
             super().run()
         finally:
@@ -136,7 +139,7 @@ def n_at_work(number, n_jobs=None):
     """
     with counted():
         Counted.most = Counted.at_work
-        run_blocks(lambda block: time.sleep(0.01), cut(20, 1), Run(n_jobs))
+        run_blocks(lambda block: None, cut(20, 1), Run(n_jobs))
         fit(number, n_jobs)
     return Counted.most or 1  # that of the caller
 

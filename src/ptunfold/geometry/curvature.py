@@ -45,7 +45,8 @@ def with_curvature(
 
 def medians_around(graph: Graph, values: FloatArray, run: Run = Run(1)) -> FloatArray:
     """Take the median of the values (n_points,) of the neighbours of each point, or its own."""
-    found, values = kernel_ready(values, np.float64).copy(), kernel_ready(values, np.float64)
+    values = kernel_ready(values, np.float64)
+    found = values.copy()  # which those keep that have no neighbour
 
     def look(block: slice) -> None:
         starts = graph.indptr[block.start : block.stop + 1]

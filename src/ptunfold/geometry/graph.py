@@ -242,15 +242,14 @@ def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray
     if not graph.n_edges:
         return np.zeros(len(tails), dtype=np.int64), np.zeros(len(tails), dtype=bool)
     # By halves, among the edges that leave the same point.
-    low, high = graph.indptr[tails], graph.indptr[np.asarray(tails) + 1]
-    last = graph.n_edges - 1
+    low, end = graph.indptr[tails], graph.indptr[np.asarray(tails) + 1]
+    high, last = end, graph.n_edges - 1
     for _ in range(int(np.diff(graph.indptr).max()).bit_length()):
         middle = (low + high) // 2
         is_before = (middle < high) & (graph.indices[np.minimum(middle, last)] < heads)
         low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
     places = np.minimum(low, last)
-    is_there = (graph.indices[places] == heads) & (low < graph.indptr[np.asarray(tails) + 1])
-    return places, is_there
+    return places, (graph.indices[places] == heads) & (low < end)
 
 
 def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
