@@ -1,7 +1,10 @@
 """Profiles of hypothesis: a fixed sample in every run, and `make fuzz` for thousands of cases."""
 
+import os
+
 from hypothesis import HealthCheck, settings
 
+os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
 _COMMON = {
     "deadline": None,  # the first fit compiles
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from scipy import sparse
 from sklearn.neighbors import kneighbors_graph
 
-from ptunfold.validation import (
+from ptunfold.validation.values import (
     DISCONNECTED,
     GRAPH_KINDS,
     LANDMARK_SELECTIONS,

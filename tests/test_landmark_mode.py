@@ -13,7 +13,7 @@ from ptunfold.geometry import stages
 from ptunfold.geometry.decisions import resolve_auto
 from ptunfold.geometry.texture import Texture
 from ptunfold.needs import needs_of
-from ptunfold.validation import check_options
+from ptunfold.validation.settings import check_options
 
 
 def difference(first, second):

@@ -23,7 +23,7 @@ from ptunfold import (
     with_coherence,
 )
 from ptunfold.datasets import swiss_roll
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 POINTS = swiss_roll(60).points
 GRAPH = build_graph(POINTS, 6)

@@ -16,7 +16,7 @@ from ptunfold import (
     transport_distances,
 )
 from ptunfold.datasets import flat_square
-from ptunfold.validation import check_points
+from ptunfold.validation.points import check_points
 
 GOOD = np.random.default_rng(0).random((40, 3))
 

@@ -45,20 +45,18 @@ from ptunfold.types import (
     Topology,
     Transport,
 )
-from ptunfold.validation import (
+from ptunfold.validation.matrices import as_euclidean, check_distance_rows, check_metric
+from ptunfold.validation.points import check_new_points, check_places, check_points
+from ptunfold.validation.settings import check_options
+from ptunfold.validation.values import (
     SEAMS,
     check_choice,
     check_count,
     check_flag,
     check_is_fitted,
-    check_new_points,
-    check_options,
-    check_places,
-    check_points,
     check_sources,
     check_verbose,
 )
-from ptunfold.validation.matrices import as_euclidean, check_distance_rows, check_metric
 
 _WITH_LESS = (
     "pass landmarks or fewer of them, fewer neighbours, float32 points or engine=Disk(folder), or "
@@ -745,9 +743,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         check_flag("return_std", return_std)
         if sources is not None:
             sources = check_sources(sources, len(self.embedding_))
-        what = (self._fitted.geometry, sources, self.embedding_.dtype)
         measure = distances_with_std if return_std else distances_of
-        return measure(*what, n_jobs=self.n_jobs, verbose=bool(self.verbose))
+        run = Run(self.n_jobs, bool(self.verbose))
+        return measure(self._fitted.geometry, sources, self.embedding_.dtype, run)
 
     @property
     def embedding_std_(self) -> FloatArray:

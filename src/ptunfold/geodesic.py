@@ -17,7 +17,8 @@ from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Path
-from ptunfold.validation import check_flag, check_index, check_options, check_sources
+from ptunfold.validation.settings import check_options
+from ptunfold.validation.values import check_flag, check_index, check_sources
 
 
 @with_advice("the search for paths", "pass fewer sources at a time, or float32 points")
@@ -112,18 +113,12 @@ def geodesic_distances(
     check_room_for_rows(n_rows, len(points), points.dtype.itemsize, beside)
     run = Run(n_jobs, verbose)
     geometry = build_geometry(points, options, run=run, is_ordered=sources is not None)
-    how: tuple[Any, ...] = (geometry, sources, points.dtype)
     measure = distances_with_std if return_std else distances_of
-    return measure(*how, n_jobs=n_jobs, verbose=verbose)
+    return measure(geometry, sources, points.dtype, run)
 
 
 def distances_of(
-    geometry: Geometry,
-    sources: IntArray | None,
-    dtype: DTypeLike,
-    *,
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    geometry: Geometry, sources: IntArray | None, dtype: DTypeLike, run: Run = Run()
 ) -> FloatArray:
     """Estimate distances from the caller's ``sources`` to all of his points, in his order.
 
@@ -135,29 +130,24 @@ def distances_of(
     check_room_for_rows(n_arrays * n_rows, n_points, np.dtype(dtype).itemsize)
     inner = sources if sources is None else geometry.place[sources]
     distances = transport_distances(
-        geometry.connection, inner, dtype=dtype, n_jobs=n_jobs, verbose=verbose
+        geometry.connection, inner, dtype=dtype, n_jobs=run.n_jobs, verbose=run.verbose
     )
     distances = _as_given(distances, geometry, inner)
     return distances[geometry.place] if inner is None and geometry.order is not None else distances
 
 
 def distances_with_std(
-    geometry: Geometry,
-    sources: IntArray | None,
-    dtype: DTypeLike,
-    *,
-    n_jobs: int | None = None,
-    verbose: bool = False,
+    geometry: Geometry, sources: IntArray | None, dtype: DTypeLike, run: Run = Run()
 ) -> tuple[FloatArray, FloatArray]:
     """Estimate what `distances_of` does, and the standard deviations."""
     n_points = len(geometry.labels)
     wanted = np.arange(n_points) if sources is None else sources
     check_room_for_rows(3 * len(wanted), n_points, np.dtype(np.float64).itemsize)
     inner = geometry.place[wanted]
-    found = rows_with_std(geometry, inner, Run(n_jobs, verbose))
+    found = rows_with_std(geometry, inner, run)
     rows, std = (_as_given(array, geometry, inner).astype(dtype, copy=False) for array in found)
     if sources is None:  # where both ends are asked
-        rows = distances_of(geometry, None, dtype, n_jobs=n_jobs, verbose=verbose)
+        rows = distances_of(geometry, None, dtype, run)
     return rows, std
 
 

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn import get_config
 
 from ptunfold.types import Extrapolation, FloatArray
-from ptunfold.validation import check_new_points, check_places
+from ptunfold.validation.points import check_new_points, check_places
 
 # Beside the coordinates; no column of anybody is called so.
 _INFO = ("ptunfold: distance", "ptunfold: is_outside")

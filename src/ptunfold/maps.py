@@ -14,8 +14,8 @@ from ptunfold.geodesics.logarithm import log_vectors
 from ptunfold.memory import with_advice
 from ptunfold.threads import Run
 from ptunfold.types import Extrapolation, FloatArray
-from ptunfold.validation import check_flag, check_index, check_is_fitted
 from ptunfold.validation.directions import check_vectors
+from ptunfold.validation.values import check_flag, check_index, check_is_fitted
 
 _FEWER_POINTS = "fit a part of the points"
 

@@ -14,7 +14,8 @@ from ptunfold.geometry.texture import Texture
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs, needs_of
 from ptunfold.types import Graph, LandmarkPlan, Options, Points, Settings
-from ptunfold.validation import MDS, check_choice, check_landmarks
+from ptunfold.validation.settings import check_landmarks
+from ptunfold.validation.values import MDS, check_choice
 
 # Called with the points, settings, the texture and the graph, when these are known; tells
 # how many bytes are needed.

@@ -156,9 +156,7 @@ def data(
     ax : matplotlib 3-D axes, optional
         Where to draw.
     scale : str or float, optional
-        How numbers turn into colours: "sequential", "diverging" around zero, "cyclic" for angles, a
-        number after which they come back to where they were, or "kinds". By default as the name
-        of a series and its values speak for.
+        How numbers turn into colours, as of :func:`embedding`.
     **options
         For matplotlib's ``scatter``.
 
@@ -169,8 +167,6 @@ def data(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -218,8 +214,6 @@ def embedding(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -252,9 +246,7 @@ def tile(
     ax : matplotlib axes, optional
         Where to draw.
     scale : str or float, optional
-        How numbers turn into colours: "sequential", "diverging" around zero, "cyclic" for angles, a
-        number after which they come back to where they were, or "kinds". By default as the name
-        of a series and its values speak for.
+        How numbers turn into colours, as of :func:`embedding`.
     **options
         For matplotlib's ``scatter``.
 
@@ -265,8 +257,6 @@ def tile(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import flat_torus
     >>> model = PTU(seams="cut").fit(flat_torus(1000).points)
@@ -323,8 +313,6 @@ def thumbnails(
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import letter_a
     >>> letters = letter_a(100, size=16)
@@ -375,8 +363,6 @@ def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = Non
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -414,8 +400,6 @@ def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -457,8 +441,6 @@ def shepard(model: Any, ax: Any = None, *, n_sources: int = 50) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -501,8 +483,6 @@ def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)
@@ -547,8 +527,6 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
 
     Examples
     --------
-    >>> import matplotlib
-    >>> matplotlib.use("Agg")
     >>> from ptunfold import PTU, show
     >>> from ptunfold.datasets import s_with_hole
     >>> sheet = s_with_hole(300)

@@ -7,7 +7,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import PTU
 from ptunfold.datasets import spherical_cap
-from ptunfold.embedding import seen_extension
+from ptunfold.embedding import regression
 from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.seen_extension import SeenExtension
 
@@ -131,6 +131,6 @@ def test_as_many_around_as_points_left_out_ask_for(geometry, bent, monkeypatch):
     made.around = type(made.around)(FLAT, points, geometry.labels)
     assert made.n_around == (10 if bent else 40)
     # Of few points half of them.
-    monkeypatch.setattr(seen_extension, "_AROUND", (75,))
+    monkeypatch.setattr(regression, "_SIZES", (75,))
     del made.n_around
     assert made.n_around == 75

@@ -15,7 +15,7 @@ from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 # Rounds of averaging over neighbours: each value is compared with the one two levels later.
 _ROUNDS = (0, 1, 2, 4, 8, 16, 32)

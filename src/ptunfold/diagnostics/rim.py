@@ -8,7 +8,7 @@ from ptunfold.geometry.graph import find_edges
 from ptunfold.kernels.cones import emptiest_cones
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, Graph
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 # Neighbours at angles of up to 107 degrees from one direction are on one side.
 _ONE_SIDE = -0.3

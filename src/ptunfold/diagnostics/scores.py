@@ -9,7 +9,7 @@ from ptunfold.kernels.development import ways_agree
 from ptunfold.kernels.inputs import connection_arrays, kept_of
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 _EDGES_TOGETHER = 1 << 20  # bounds memory
 _N_SOURCES = 12

@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 _TOLERANCE = 0.1
 _FLAT = 1e-6  # of the longest extent of the neighbours: they span no more

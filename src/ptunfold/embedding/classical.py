@@ -14,7 +14,9 @@ from ptunfold.geodesics.squares import BandSquares, Squares, bands_of
 from ptunfold.progress import stage
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import Embedding, FloatArray
-from ptunfold.validation import check_n_components, check_squares, refuse_mask
+from ptunfold.validation.points import refuse_mask
+from ptunfold.validation.settings import check_n_components
+from ptunfold.validation.shapes import check_squares
 
 
 def classical_mds(

@@ -22,10 +22,9 @@ _USUAL = 1.1  # times the farthest that fitted points are from the span of their
 FAR = 3.0  # times the mean way from the nearest point to its neighbours
 # Times the median: a longer edge is a bridge, and says nothing about what is between its ends.
 _LONGEST_EDGE = 5.0
-# The way back where data do not keep to a sheet: over how many neighbours in the embedding. Points
-# left out one by one tell which is best, and whether any is better than the frames.
-_AROUND = (10, 20, 40)
-_LEFT_OUT = 300
+# The way back where data do not keep to a sheet: by planes through points around in the embedding,
+# if there are so many, and if they do better than the frames.
+_LEAST_AROUND = 21
 _LEAST_GAIN = 0.9  # times the squared error by the frames
 # Times the way to the next fitted point: so near a fitted point has a say of its own.
 _OWN_SAY = 0.1
@@ -141,22 +140,12 @@ class Extension:
     @cached_property
     def n_around(self) -> int:
         """How many points a plane of the way back is fitted to; 0 where frames do better."""
-        n_points = len(self.embedded)
-        sizes = [size for size in _AROUND if 2 * size < n_points]
-        if self.is_sheet or not sizes:
+        if self.is_sheet or len(self.embedded) < _LEAST_AROUND:
             return 0
-        sample = np.unique(np.linspace(0, n_points - 1, min(_LEFT_OUT, n_points)).astype(int))
-        nodes = self.embedded[sample]
-        queries, exact = self.coordinates[nodes], self.points[nodes].astype(np.float64)
-        by_frames = np.square(self._without_itself(sample) - exact).sum()
-        errors = [
-            np.square(
-                self.around.predict(queries, size, left_out=sample, n_jobs=self.n_jobs) - exact
-            ).sum()
-            for size in sizes
-        ]
-        best = int(np.argmin(errors))
-        return sizes[best] if errors[best] < _LEAST_GAIN * by_frames else 0
+        exact = self.points[self.embedded[self.around.sample]].astype(np.float64)
+        size, error = self.around.best_size(exact, self.n_jobs)
+        by_frames = np.square(self._without_itself(self.around.sample) - exact).sum()
+        return size if error < _LEAST_GAIN * by_frames else 0
 
     def _without_itself(self, sample: IntArray) -> FloatArray:
         """Bring embedded points back by the frames of others alone, (n_sample, n_features)."""

@@ -11,7 +11,9 @@ from sklearn.utils.extmath import svd_flip
 from ptunfold.embedding.classical import warn_of_negative
 from ptunfold.threads import cut
 from ptunfold.types import Embedding, FloatArray, IntArray
-from ptunfold.validation import check_count, check_sources, check_squares, refuse_mask
+from ptunfold.validation.points import refuse_mask
+from ptunfold.validation.shapes import check_squares
+from ptunfold.validation.values import check_count, check_sources
 
 _COLUMNS = 1 << 15
 

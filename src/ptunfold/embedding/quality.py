@@ -14,9 +14,9 @@ from sklearn.metrics.pairwise import euclidean_distances
 from ptunfold.memory import with_advice
 from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import BoolArray, FloatArray, IntArray
-from ptunfold.validation import check_count, check_n_jobs, check_points, check_sources
 from ptunfold.validation.directions import check_picture, check_rows
-from ptunfold.validation.values import check_seed
+from ptunfold.validation.points import check_points
+from ptunfold.validation.values import check_count, check_n_jobs, check_seed, check_sources
 
 _VALUES_TOGETHER = 1 << 21  # of a block of rows, bounds memory
 _FEW_FEATURES = 16  # differences are as fast as products then, and exact

@@ -14,6 +14,8 @@ from ptunfold.types import FloatArray, IntArray
 _NUMBERS_TOGETHER = 1 << 22
 # Of the spread of the neighbours: directions in which they spread much less are left to the mean.
 _RIDGE = 0.1
+_SIZES = (10, 20, 40)  # neighbours of a plane
+_LEFT_OUT = 300
 
 
 class LocalRegression:
@@ -27,6 +29,23 @@ class LocalRegression:
     def __init__(self, coordinates: FloatArray, values: FloatArray, labels: IntArray) -> None:
         self.coordinates, self.values, self.labels = coordinates, values, labels
         self.tree = cKDTree(coordinates)
+        n_points = len(coordinates)
+        # Some that are left out by turns, to tell how well others speak for them.
+        self.sample = np.unique(np.linspace(0, n_points - 1, min(_LEFT_OUT, n_points)).astype(int))
+
+    def best_size(self, exact: FloatArray, n_jobs: int | None = None) -> tuple[int, float]:
+        """Choose how many points a plane is fitted to: what errs least at the sample; the error."""
+        n_points = len(self.coordinates)
+        sizes = [size for size in _SIZES if 2 * size < n_points] or [max(n_points // 2, 1)]
+        queries = self.coordinates[self.sample]
+        errors = [
+            np.square(
+                self.predict(queries, size, left_out=self.sample, n_jobs=n_jobs) - exact
+            ).sum()
+            for size in sizes
+        ]
+        best = int(np.argmin(errors))
+        return sizes[best], errors[best]
 
     def predict(
         self,

@@ -18,8 +18,6 @@ from ptunfold.geometry.neighbors import distinct_places, query_tree
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray
 from ptunfold.validation.matrices import check_value
 
-_AROUND = (10, 20, 40)
-_LEFT_OUT = 300
 _CANDIDATES = 20  # that a callable is asked about, to find the nearest
 
 
@@ -97,16 +95,8 @@ class SeenExtension:
     @cached_property
     def n_around(self) -> int:
         """How many points a plane of the way back is fitted to: what is best for some left out."""
-        n_points = len(self.embedded)
-        sizes = [size for size in _AROUND if 2 * size < n_points] or [max(n_points // 2, 1)]
-        sample = np.unique(np.linspace(0, n_points - 1, min(_LEFT_OUT, n_points)).astype(int))
-        nodes = self.embedded[sample]
-        queries, exact = self.coordinates[nodes], self.points[nodes].astype(np.float64)
-        errors = [
-            np.square(self.around.predict(queries, size, left_out=sample) - exact).sum()
-            for size in sizes
-        ]
-        return sizes[int(np.argmin(errors))]
+        exact = self.points[self.embedded[self.around.sample]].astype(np.float64)
+        return self.around.best_size(exact)[0]
 
     def _place(self, nearest: int, lengths_to: Any) -> tuple[FloatArray, float]:
         """Blend what the nearest point and its neighbours say, as `blend` does."""

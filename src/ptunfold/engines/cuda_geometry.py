@@ -10,7 +10,7 @@ from ptunfold.geometry.connection import ARC, EDGE_WEIGHT
 from ptunfold.geometry.frames import Planes, principal_directions
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.types import FloatArray, Frames, IntArray
-from ptunfold.validation import SURFACES
+from ptunfold.validation.values import SURFACES
 
 # The library solves many small eigenproblems at once up to this size.
 MOST_TOGETHER = 32

@@ -9,6 +9,7 @@ import numpy as np
 
 from ptunfold.embedding.quality import quality
 from ptunfold.geodesic import distances_of
+from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry
 
 _N_SOURCES, _N_NEIGHBORS = 50, 10
@@ -57,7 +58,7 @@ def told_of(
         return {}
     wanted = min(_N_SOURCES, len(among))
     sources = np.sort(np.random.default_rng(0).choice(among, wanted, replace=False))
-    rows = distances_of(geometry, sources, np.float64, n_jobs=n_jobs)
+    rows = distances_of(geometry, sources, np.float64, Run(n_jobs))
     judged = [
         quality(
             None,

@@ -17,7 +17,7 @@ from ptunfold.explorer.page import Page, make_page
 from ptunfold.explorer.scales import PLAIN, Scale, check_scales, chosen, recognised
 from ptunfold.explorer.thumbnails import thumbnails
 from ptunfold.types import FloatArray, Geometry, IntArray, Seam
-from ptunfold.validation import check_flag
+from ptunfold.validation.values import check_flag
 
 _MOST_WITH_PATHS = 100_000  # points; with the graph of more a page is slow to open
 

@@ -9,7 +9,7 @@ import numpy as np
 from ptunfold.diagnostics.voids import Void
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 _N_SOURCES = 6
 _ROUNDING = 1e-9

@@ -6,7 +6,7 @@ from functools import cache
 from importlib.resources import files
 from typing import Any
 
-from ptunfold.validation import check_sources
+from ptunfold.validation.values import check_sources
 
 _HEIGHT = "720px"
 

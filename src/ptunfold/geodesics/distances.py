@@ -25,7 +25,8 @@ from ptunfold.kernels.tiles import TILE, add_rows, square_means, symmetrize_rows
 from ptunfold.kernels.trees import tree_lengths
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
-from ptunfold.validation import check_connection, check_graph, check_sources
+from ptunfold.validation.records import check_connection, check_graph
+from ptunfold.validation.values import check_sources
 
 _BAR = ("distances", "sources")
 MOST_NEIGHBORS = 1 << 16

@@ -13,7 +13,7 @@ from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.kernels.spreading import Doubts, new_moments, spread
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, kernel_ready
-from ptunfold.validation import check_connection
+from ptunfold.validation.records import check_connection
 
 # Chosen so that bars of one standard deviation hold two thirds of the errors, in the mean over
 # sheets, spheres, hills and surfaces of three sizes with and without noise (benchmarks/bars.py).

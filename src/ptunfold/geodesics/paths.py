@@ -10,7 +10,8 @@ from ptunfold.kernels.development import Unfolding, develop_both_ways, new_unfol
 from ptunfold.kernels.inputs import chords_of, connection_arrays, kept_of
 from ptunfold.kernels.trees import grow_tree
 from ptunfold.types import Connection, FloatArray, IntArray, Path
-from ptunfold.validation import check_connection, check_index
+from ptunfold.validation.records import check_connection
+from ptunfold.validation.values import check_index
 
 
 def unfold_path(

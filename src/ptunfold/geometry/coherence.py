@@ -11,7 +11,8 @@ from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Graph, IntArray
-from ptunfold.validation import check_coherence, check_connection
+from ptunfold.validation.records import check_connection
+from ptunfold.validation.values import check_coherence
 
 # What is carried on falls to 1/e where a vector comes back turned by 0.055 radians (3 degrees) from
 # a triangle; measured on 26 surfaces with known geodesics, where anything from a third to three

@@ -11,7 +11,7 @@ from ptunfold.caller import warn
 from ptunfold.geometry.graph import graph_from_edges, subgraph
 from ptunfold.geometry.neighbors import edge_lengths, nearest_among
 from ptunfold.types import Graph, IntArray, Points, Space
-from ptunfold.validation import DISCONNECTED, check_choice
+from ptunfold.validation.values import DISCONNECTED, check_choice
 
 _MOST_SEARCHED_TOGETHER = 64
 # Components of which every two are joined that touch: so many at most, of so many points at least.

@@ -12,14 +12,9 @@ from ptunfold.geometry.order import sample
 from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Points, Space
-from ptunfold.validation import (
-    STEPS,
-    as_points,
-    check_choice,
-    check_frames,
-    check_graph,
-    known_good,
-)
+from ptunfold.validation.points import as_points
+from ptunfold.validation.records import check_frames, check_graph, known_good
+from ptunfold.validation.values import STEPS, check_choice
 
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it

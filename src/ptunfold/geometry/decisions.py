@@ -19,7 +19,7 @@ from ptunfold.geometry.texture import (
 )
 from ptunfold.threads import Run
 from ptunfold.types import Geometry, Graph, Options, Points, Settings, Space
-from ptunfold.validation import SURFACES, n_coefficients, plane_neighbors
+from ptunfold.validation.values import SURFACES, n_coefficients, plane_neighbors
 
 _NEIGHBORS = 10
 # Neighbours for each dimension, from among neighbours of neighbours. Measured on sheets: the error

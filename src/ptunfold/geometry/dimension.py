@@ -11,7 +11,7 @@ from ptunfold.geometry.intrinsic import scaled
 from ptunfold.geometry.isotropic import leading_coordinates
 from ptunfold.geometry.neighbors import distinct_places, nearest_among
 from ptunfold.types import Dimension, FloatArray, IntArray, Points, Space
-from ptunfold.validation import check_points
+from ptunfold.validation.points import check_points
 
 _SAMPLE, _WIDE_SAMPLE = 2000, 20_000  # points; points times neighbours
 _NEIGHBORS = 10  # whose distances are compared

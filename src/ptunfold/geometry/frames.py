@@ -29,14 +29,10 @@ from ptunfold.types import (
     Space,
     kernel_ready,
 )
-from ptunfold.validation import (
-    SURFACES,
-    TANGENTS,
-    as_points,
-    check_choice,
-    check_graph,
-    check_tangent_sizes,
-)
+from ptunfold.validation.points import as_points
+from ptunfold.validation.records import check_graph
+from ptunfold.validation.settings import check_tangent_sizes
+from ptunfold.validation.values import SURFACES, TANGENTS, check_choice
 
 _CHUNK_VALUES = 1 << 16
 _FEW_FEATURES = 8  # all axes of a neighbourhood are found sooner than the leading ones

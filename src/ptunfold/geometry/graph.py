@@ -9,15 +9,9 @@ from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space
-from ptunfold.validation import (
-    check_graph,
-    check_graph_matrix,
-    check_graph_settings,
-    check_lengths,
-    check_points,
-    is_known_good,
-    known_good,
-)
+from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
+from ptunfold.validation.points import check_points
+from ptunfold.validation.records import check_graph, check_lengths, is_known_good, known_good
 
 
 def build_graph(

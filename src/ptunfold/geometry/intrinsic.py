@@ -13,7 +13,7 @@ import numpy as np
 
 from ptunfold.geometry.surface import fit_quadratic
 from ptunfold.types import FloatArray, Frames, IntArray, Space
-from ptunfold.validation import SURFACES
+from ptunfold.validation.values import SURFACES
 
 # Of the largest eigenvalue: less is rounding, in 64 bits and in 32.
 _LEAST, _LEAST_SINGLE = 1e-13, 1e-6

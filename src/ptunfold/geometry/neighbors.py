@@ -25,7 +25,7 @@ from ptunfold.threads import (
     single_threaded_blas,
 )
 from ptunfold.types import FloatArray, IntArray, Points, Space
-from ptunfold.validation import SEARCHES, check_choice
+from ptunfold.validation.values import SEARCHES, check_choice
 
 # From queries (n_queries, n_features) and a number to indices (n_queries, number).
 Search = Callable[[FloatArray, int], IntArray]

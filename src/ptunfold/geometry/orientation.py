@@ -10,7 +10,7 @@ from scipy.sparse import csgraph
 
 from ptunfold.threads import cut
 from ptunfold.types import FloatArray, Frames, Graph, IntArray, Orientation
-from ptunfold.validation import check_frames, check_graph
+from ptunfold.validation.records import check_frames, check_graph
 
 _EDGES_TOGETHER = 1 << 14
 # Two planes at more than this angle do not tell which way the one turns in the other.

@@ -16,7 +16,7 @@ from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
-from ptunfold.validation import check_graph
+from ptunfold.validation.records import check_graph
 
 # Measured on clean and noisy sheets with 10 neighbours: good edges have more than three ways around
 # in 999 of 1000 cases; edges between two windings of a noisy roll come in twos and threes.

@@ -39,7 +39,7 @@ from ptunfold.types import (
     Settings,
     Space,
 )
-from ptunfold.validation import known_good
+from ptunfold.validation.records import known_good
 
 
 @dataclass(frozen=True, eq=False)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import numpy as np
 
 from ptunfold.types import BoolArray, FloatArray, IntArray
-from ptunfold.validation import n_coefficients
+from ptunfold.validation.values import n_coefficients
 
 ROUNDS = 3
 FAR = 3.0  # standard deviations

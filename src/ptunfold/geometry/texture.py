@@ -10,7 +10,7 @@ from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.order import sample
 from ptunfold.types import Frames, Graph, IntArray, Points, Space
-from ptunfold.validation import n_coefficients, plane_neighbors
+from ptunfold.validation.values import n_coefficients, plane_neighbors
 
 SAMPLE = 100
 FEW, MANY, IN_STRONG_NOISE = 4, 8, 14  # neighbours for each coefficient of a surface

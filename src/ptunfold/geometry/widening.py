@@ -20,7 +20,9 @@ from ptunfold.geometry.neighbors import distinct_places, edge_lengths
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
-from ptunfold.validation import as_points, check_count, check_frames, check_graph
+from ptunfold.validation.points import as_points
+from ptunfold.validation.records import check_frames, check_graph
+from ptunfold.validation.values import check_count
 
 _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space

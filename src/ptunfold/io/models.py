@@ -16,10 +16,19 @@ from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
 from safetensors.numpy import save_file
 
-from ptunfold import validation
 from ptunfold.io.outputs import whole_file
 from ptunfold.memory import free_bytes, in_words
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Seen
+from ptunfold.validation.matrices import is_euclidean
+from ptunfold.validation.parameters import check_parameters
+from ptunfold.validation.records import (
+    check_coordinates,
+    check_geometry,
+    check_graph,
+    check_indices,
+    check_numbers,
+)
+from ptunfold.validation.values import check_count
 
 _FORMAT, _VERSION = "ptunfold model", 3
 _HEADER = ("parameters", "texture", "n_features", "feature_names")
@@ -58,7 +67,7 @@ def write_model(
             "pickle the model, or fit the distances themselves"
         )
     parameters = {name: _as_json(value) for name, value in model["parameters"].items()}
-    validation.check_parameters(parameters, parameters, model["engines"])
+    check_parameters(parameters, parameters, model["engines"])
     found = {f"model.{name}": model[name] for name in SAVED} | {"model._points": given}
     for name in (*_PARTS, *_MAY_LACK):
         place = "connection.graph.lengths" if name == "connection.lengths" else name
@@ -156,10 +165,10 @@ def read_model(
             raise ValueError(f"{path} is no sound model: its header is not that of a model")
         parameters, texture, n_features, feature_names = (header[name] for name in _HEADER)
         try:
-            validation.check_parameters(parameters, names, engines)
+            check_parameters(parameters, names, engines)
             geometry = _geometry(arrays, texture)
             metric = parameters.get("metric", "euclidean")
-            if (geometry.seen is None) != validation.is_euclidean(metric):
+            if (geometry.seen is None) != is_euclidean(metric):
                 raise ValueError(f"it does not hold what metric={metric!r} leaves behind")
             is_precomputed = metric == "precomputed"
             attributes = _attributes(arrays, geometry, n_features, is_precomputed)
@@ -185,27 +194,23 @@ def _attributes(
     if missing := [name for name in SAVED if f"model.{name}" not in arrays]:
         raise ValueError(f"it has no model.{missing[0]}")
     n_points, n_inside = geometry.points.shape
-    validation.check_count("n_features", n_features)
+    check_count("n_features", n_features)
     given = arrays.get("model._points")
     if given is not None:  # more features than the span of the points has dimensions
-        given = validation.check_coordinates(given, "model._points", np.ones(n_points, dtype=bool))
+        given = check_coordinates(given, "model._points", np.ones(n_points, dtype=bool))
     n_found = n_inside if given is None else given.shape[1]
     if is_precomputed:
         n_found = n_points
     if n_features != n_found or (given is not None and n_inside >= n_features):
         raise ValueError(f"its points do not have {n_features} features")
     labels = geometry.labels[geometry.place]
-    embedding = validation.check_coordinates(
-        arrays["model.embedding_"], "model.embedding_", labels >= 0
-    )
+    embedding = check_coordinates(arrays["model.embedding_"], "model.embedding_", labels >= 0)
     values, n_components = arrays["model.eigenvalues_"], embedding.shape[1]
     shape = (n_components,) if np.ndim(values) == 1 else (int(labels.max()) + 1, n_components)
     found = {
         "embedding_": embedding,
-        "eigenvalues_": validation.check_numbers(values, "model.eigenvalues_", shape),
-        "landmarks_": validation.check_indices(
-            arrays["model.landmarks_"], "model.landmarks_", n_points
-        ),
+        "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape),
+        "landmarks_": check_indices(arrays["model.landmarks_"], "model.landmarks_", n_points),
         "component_labels_": labels,
         "shortcuts_": geometry.input_shortcuts,
     }
@@ -232,7 +237,7 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     for name, array in arrays.items():
         record, _, field = name.rpartition(".")
         parts[record][field] = array
-    graph = validation.check_graph(Graph(**parts["graph"]))
+    graph = check_graph(Graph(**parts["graph"]))
     lengths = parts["connection"].pop("lengths", graph.lengths)
     connection = Connection(graph.with_lengths(lengths), **parts["connection"])
     whole = {"surface": arrays["points"]} | parts[""]
@@ -244,6 +249,4 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
         if frames.members is None:
             raise ValueError("it has no frames.members")
         seen = Seen(**parts["seen"])
-    return validation.check_geometry(
-        Geometry(graph, frames, connection, texture=texture, seen=seen, **whole)
-    )
+    return check_geometry(Geometry(graph, frames, connection, texture=texture, seen=seen, **whole))

@@ -33,7 +33,7 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
     geometry, embedding = fitted.as_given, fitted.embedding
     is_there = points_shown(fitted)
     sources = _sources(is_there)
-    rows = distances_of(fitted.geometry, sources, embedding.dtype, n_jobs=n_jobs)
+    rows = distances_of(fitted.geometry, sources, embedding.dtype, Run(n_jobs))
     bridges = geometry.graph.bridges
     n_bridges = 0 if bridges is None else len(bridges)
     return Report(
@@ -145,7 +145,7 @@ def _within_the_tile(
     geometry: Geometry, sources: IntArray, embedding: FloatArray, n_jobs: int | None
 ) -> FloatArray:
     cut = replace(geometry, connection=geometry.chart)
-    return distances_of(cut, sources, embedding.dtype, n_jobs=n_jobs)
+    return distances_of(cut, sources, embedding.dtype, Run(n_jobs))
 
 
 def _plain(name: str) -> str:
