@@ -198,6 +198,8 @@ def test_squares_in_bands_equal_the_matrix(dtype, n_points):
         squares = fold_directions(rows_of, dtype, Run(n_jobs))
         assert all(band.dtype == dtype for band in squares.bands)
         np.testing.assert_array_equal(squares.whole(), np.square(expected).astype(np.float64))
+        some = np.array([len(expected) - 1, 0, len(expected) // 2])
+        np.testing.assert_array_equal(squares.rows(some), np.square(expected)[some])
 
 
 def test_bands_take_half_the_memory():

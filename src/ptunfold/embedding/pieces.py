@@ -76,23 +76,23 @@ class _Scaling:
             embedding = scale_squares(squares, n_filled, n_jobs=run.n_jobs, verbose=run.verbose)
             coordinates[order, :n_filled] = embedding.coordinates
             eigenvalues[:n_filled] = embedding.eigenvalues
-            del squares  # they are larger than all that follows
         if self.mds == "auto" and n_filled == n_components:
-            coordinates = self._relaxed(restrict(connection, nodes), coordinates)
-        return Embedding(coordinates, eigenvalues)
+            assert connection.points is not None
+            points, is_curved = connection.points[nodes], connection.curvature is not None
 
-    def _relaxed(self, connection: Connection, coordinates: FloatArray) -> FloatArray:
-        """Relax a picture if distances from some points say that it is strained."""
-        assert connection.points is not None
-        looked_at = sample(connection.points, N_LOOKED_AT)
-        # Few rows, which are made here: an engine may be at its end by now.
-        rows = landmark_distances(connection, looked_at, coordinates.dtype, self.run)
-        is_curved = connection.curvature is not None
-        if not is_strained(rows, looked_at, coordinates, is_curved=is_curved):
-            return coordinates
-        anchors, rows_of = sample(connection.points, N_ANCHORS), self.engine.rows(connection)
-        rows = landmark_distances(connection, anchors, coordinates.dtype, self.run, rows_of=rows_of)
-        return relax(rows, anchors, coordinates, n_jobs=self.run.n_jobs)
+            def rows_from(sources: IntArray) -> FloatArray:
+                rows = np.empty((len(sources), len(nodes)), dtype=dtype)
+                rows[:, order] = np.sqrt(squares.rows(rank[sources]))
+                return rows
+
+            rank = np.argsort(order)
+            looked_at = sample(points, N_LOOKED_AT)
+            if is_strained(rows_from(looked_at), looked_at, coordinates, is_curved=is_curved):
+                anchors = sample(points, N_ANCHORS)
+                rows = rows_from(anchors)
+                del squares  # they are larger than all that follows
+                coordinates = relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
+        return Embedding(coordinates, eigenvalues)
 
     def by_landmarks(
         self, connection: Connection, nodes: IntArray, plan: LandmarkPlan

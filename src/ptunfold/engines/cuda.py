@@ -249,6 +249,10 @@ class DeviceSquares:
             total += self.matrix[rows].T @ factor[rows]
         return total
 
+    def rows(self, chosen: IntArray) -> FloatArray:
+        """Return some rows, (n_chosen, n_points) float32."""
+        return self.here(self.matrix[self.cupy.asarray(chosen)])
+
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
         return self.here(self.matrix).astype(np.float64)

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray
+from ptunfold.types import FloatArray, IntArray
 
 BAND = 256  # rows
 _MOST_BANDS = 8  # together
@@ -42,6 +42,9 @@ class Squares(Protocol):
 
         The matrix is read once. ``factor`` and the product are where `near` brings them.
         """
+
+    def rows(self, chosen: IntArray) -> FloatArray:
+        """Return some rows, (n_chosen, n_points), of its own dtype."""
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64; for small ones."""
@@ -112,6 +115,17 @@ class BandSquares:
         for rows in blocks:  # from the first to the last
             total[rows.start :] += products[rows.start]
         return total
+
+    def rows(self, chosen: IntArray) -> FloatArray:
+        """Return some rows, (n_chosen, n_points), of its own dtype."""
+        rows = np.empty((len(chosen), self.n_points), dtype=self.dtype)
+        for top in range(0, self.n_points, BAND):
+            band = self.band(top // BAND)
+            end = top + len(band)
+            is_here, is_below = (chosen >= top) & (chosen < end), chosen >= end
+            rows[is_here, top:] = band[chosen[is_here] - top]
+            rows[is_below, top:end] = band[:, chosen[is_below] - top].T
+        return rows
 
     def whole(self) -> FloatArray:
         """Return the matrix itself in float64."""
