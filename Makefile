@@ -84,6 +84,7 @@ paper: $(VENV)/.demo  ## the paper's figures and claims, at full size, into docs
 
 bench: $(DEV)  ## PTU against scikit-learn's Isomap
 	$(BIN)/python benchmarks/against_isomap.py
+	$(BIN)/python benchmarks/wide.py
 	$(BIN)/python benchmarks/stages.py
 
 field: $(VENV)/.field  ## PTU beside Isomap's kin, local methods, UMAP's kin and diffusion: half an hour
