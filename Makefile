@@ -28,9 +28,10 @@ types: $(DEV)
 imports: $(DEV)
 	$(BIN)/lint-imports
 
-# Three on two cores: some of them wait, for browsers, other processes and disks.
+# Three on two cores: some of them wait, for browsers, other processes and disks. Threads of linear algebra beside
+# them would wait for each other, and take the cores while they do.
 pytest: $(DEV) | kernels
-	$(BIN)/pytest -n 3 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile
 
 # Two processes share the work, and all that tests start find it done.
 kernels: kernels-float64 kernels-float32  ## compile what tests need

@@ -2,7 +2,9 @@
 
 import os
 
+import pytest
 from hypothesis import HealthCheck, settings
+from threadpoolctl import threadpool_limits
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
 _COMMON = {
@@ -12,3 +14,10 @@ _COMMON = {
 settings.register_profile("sample", max_examples=60, derandomize=True, database=None, **_COMMON)
 settings.register_profile("fuzz", max_examples=5000, print_blob=True, **_COMMON)
 settings.load_profile("sample")
+
+
+@pytest.fixture
+def threaded_blas():
+    """Linear algebra by two threads, as everywhere but in these tests, which run side by side."""
+    with threadpool_limits(2, user_api="blas"):
+        yield

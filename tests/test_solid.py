@@ -240,6 +240,7 @@ def in_a_thread(work):
     return found[0]
 
 
+@pytest.mark.usefixtures("threaded_blas")
 @pytest.mark.parametrize("n_points", [300, 800])
 def test_the_same_bits_in_every_thread(n_points):
     points = np.random.default_rng(0).normal(size=(n_points, 5))
@@ -251,10 +252,12 @@ def test_the_same_bits_in_every_thread(n_points):
     np.testing.assert_array_equal(classical_mds(distances).coordinates, wanted)
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_blas_is_limited_and_set_free_by_any_thread():
     from tests.test_threads import n_blas_threads
 
     before = n_blas_threads()
+    assert before == {2}
     with single_threaded_blas():
         pass
 

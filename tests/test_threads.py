@@ -22,8 +22,10 @@ def n_blas_threads():
     return {info["num_threads"] for info in threadpool_info() if info["user_api"] == "blas"}
 
 
+@pytest.mark.usefixtures("threaded_blas")
 def test_blas_gets_its_threads_back_in_whatever_order_its_users_go():
     before = n_blas_threads()
+    assert before == {2}
     first, second = single_threaded_blas(), single_threaded_blas()
     first.__enter__()
     second.__enter__()
