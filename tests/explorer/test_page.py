@@ -29,10 +29,11 @@ def unpack(page):
         return page.html[start : page.html.index("</script>", start)]
 
     meta = json.loads(inside("meta"))
-    arrays = {
-        name: np.frombuffer(gzip.decompress(base64.b64decode(inside(entry["id"]))), entry["dtype"])
-        for name, entry in meta["arrays"].items()
-    }
+    arrays = {}
+    for name, entry in meta["arrays"].items():
+        raw = base64.b64decode(inside(entry["id"]))
+        raw = gzip.decompress(raw) if entry["packed"] else raw
+        arrays[name] = np.frombuffer(raw, entry["dtype"])
     return meta, arrays
 
 
@@ -153,6 +154,15 @@ def test_thumbnails():
     assert np.abs(made[..., 0] - span).max() <= 0.51
     colours = rng.integers(0, 256, (10, 20, 30, 3), dtype=np.uint8)
     np.testing.assert_array_equal(thumbnails(colours, np.zeros((10, 2))), colours)
+
+
+def test_pale_thumbnails_have_contrast_of_their_own():
+    rng = np.random.default_rng(0)
+    images = rng.random((10, 5, 6)) + 10 * np.arange(10)[:, None, None]
+    made = thumbnails(images, np.zeros((10, 2)))
+    assert (made.min(axis=(1, 2, 3)) == 0).all()
+    assert (made.max(axis=(1, 2, 3)) == 255).all()
+    assert not thumbnails(np.ones((3, 2, 2)), np.zeros((3, 2))).any()
 
 
 def test_models_show_themselves(model):
@@ -287,6 +297,8 @@ def test_scales_are_recognised_and_chosen(model):
         "fold_change": sign,
         "error": np.abs(sign),
         "height": sign,
+        "S_score": sign,
+        "score": np.abs(sign),
         "digit": rng.integers(0, 10, 300),
         "type": turn,
         "label": np.where(sign > 0, 1.0, np.nan),
@@ -304,10 +316,13 @@ def test_scales_are_recognised_and_chosen(model):
         "Azimuth (°)",
         "hour",
     }
-    assert [kinds[name] for name in ("fold_change", "mine", "curvature")] == ["diverging"] * 3
-    assert [kinds[name] for name in ("emphasis", "half angle", "error", "height", "type")] == [
+    assert [kinds[name] for name in ("fold_change", "mine", "S_score", "curvature")] == [
+        "diverging"
+    ] * 4
+    assert [kinds[name] for name in ("emphasis", "half angle", "error", "height", "score")] == [
         "sequential"
     ] * 5
+    assert kinds["type"] == "sequential"
     assert told["Azimuth (°)"]["scale"] == {"kind": "cyclic", "start": -180, "period": 360}
     assert told["hour"]["scale"] == {"kind": "cyclic", "start": 0, "period": 24}
     assert told["digit"]["labels"] == [str(digit) for digit in range(10)]
