@@ -1,4 +1,4 @@
-// The arrays that the page carries: in base64, most of them gzipped, each in a script element of its own.
+// The arrays that the page carries: in base64, some of them gzipped, in script elements of their own.
 
 const KINDS = {
   float32: Float32Array, float64: Float64Array, int32: Int32Array, int16: Int16Array,
@@ -14,10 +14,24 @@ function decoded(text) {
   return found;
 }
 
+// The bytes in all elements of an array, one after the other.
+function joined(id) {
+  const parts = [];
+  for (let k = 0, element; (element = document.getElementById(`${id}-${k}`)); k++) {
+    parts.push(decoded(element.textContent));
+    element.remove(); // its text would stay in memory
+  }
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
 async function bytes({ id, packed }) {
-  const element = document.getElementById(id);
-  const found = decoded(element.textContent);
-  element.remove(); // its text would stay in memory
+  const found = joined(id);
   if (!packed) return found.buffer;
   const { readable, writable } = new DecompressionStream("gzip");
   const writer = writable.getWriter();

@@ -497,8 +497,7 @@ window.ptunfold = {
     .then((loaded) => {
       const explorer = new Explorer(loaded);
       explorer.tellHost = join(explorer, line);
-      const now = () => Object.values(explorer.views).forEach((view) => view.drawNow());
-      now();
+      for (const view of Object.values(explorer.views)) view.resize(); // as it is laid out now, and drawn
       Object.assign(window.ptunfold, {
         explorer,
         screen: (name) => Array.from(explorer.views[name].screen),

@@ -50,7 +50,9 @@ export class View {
     this.controls.saveState();
     this.letDrag(true);
     this.listen();
-    new ResizeObserver(() => this.resize()).observe(element);
+    new ResizeObserver(() => {
+      if (element.clientWidth !== this.width || element.clientHeight !== this.height) this.resize();
+    }).observe(element);
     this.resize();
   }
 

@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -23,15 +24,12 @@ def model():
 
 def unpack(page):
     """The page's own words, and its arrays."""
-
-    def inside(name):
-        start = page.html.index(f'id="{name}">') + len(f'id="{name}">')
-        return page.html[start : page.html.index("</script>", start)]
-
-    meta = json.loads(inside("meta"))
+    found = dict(re.findall(r'<script type="[^"]*" id="([^"]*)">(.*?)</script>', page.html))
+    meta = json.loads(found["meta"])
     arrays = {}
     for name, entry in meta["arrays"].items():
-        raw = base64.b64decode(inside(entry["id"]))
+        texts = (found.get(f"data-{name}-{index}", "") for index in range(1000))
+        raw = base64.b64decode("".join(texts))
         raw = gzip.decompress(raw) if entry["packed"] else raw
         arrays[name] = np.frombuffer(raw, entry["dtype"])
     return meta, arrays
@@ -87,6 +85,7 @@ def test_rounding_of_many_points():
     places[7] = np.nan
     meta, arrays = unpack(make_page(points, places, title="", names=["x", "y", "z"], columns=[]))
     assert arrays["features"].dtype == np.uint16
+    assert len(arrays["features"]) == 3 * 200_001  # in several elements
     entry = meta["arrays"]["features"]
     found = arrays["features"].reshape(-1, 3) * entry["unit"] + np.array(entry["low"])
     assert np.abs(found - points).max() <= 0.5001 * max(entry["unit"])

@@ -38,6 +38,7 @@ _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
 _SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
+_MOST_LETTERS = 1 << 20  # of a script element: browsers copy what they have of it again and again
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -309,7 +310,11 @@ def _script(name: str, raw: Any, is_packed: bool) -> str:
     packer = zlib.compressobj(_EFFORT, wbits=_GZIP)
     data = packer.compress(raw.data) + packer.flush() if is_packed else raw.data
     text = base64.b64encode(data).decode("ascii")
-    return f'<script type="text/plain" id="data-{name}">{text}</script>'
+    parts = [text[at : at + _MOST_LETTERS] for at in range(0, max(len(text), 1), _MOST_LETTERS)]
+    return "\n".join(
+        f'<script type="text/plain" id="data-{name}-{index}">{part}</script>'
+        for index, part in enumerate(parts)
+    )
 
 
 def _as_given(values: FloatArray | IntArray) -> FloatArray:
