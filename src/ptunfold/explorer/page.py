@@ -38,7 +38,7 @@ _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
 _SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
-_MOST_LETTERS = 1 << 20  # of a script element: browsers copy what they have of it again and again
+_MOST_LETTERS = 1 << 22  # of a script element: browsers copy what they have of it again and again
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
