@@ -308,6 +308,16 @@ def test_a_page_to_explore(frame, tmp_path):
         "void",
     ]
     assert meta["columns"][0]["labels"][0] == "point, 0"
+    scales = "count=12, x=diverging, curvature=sequential"
+    assert run(*words, "--force", "--explore", page, "--scales", scales).exit_code == 0
+    told = stored(page)
+    found = {column["name"]: column["scale"] for column in told["columns"]}
+    assert found["count"] == {"kind": "cyclic", "start": 0, "period": 12}
+    assert found["curvature"]["kind"] == "sequential"
+    assert told["axes"][0]["kind"] == "diverging"
+    for text, said in (("count", "tells no column and its scale"), ("nothing=kinds", "no column")):
+        assert said in run(*words, "--force", "--explore", page, "--scales", text).stderr
+    assert "pass --explore" in run(*words, "--force", "--scales", "count=12").stderr
     before = page.read_bytes()
     assert "is there already" in run(*words, "--explore", page).stderr
     assert page.read_bytes() == before
@@ -331,8 +341,9 @@ def test_a_page_of_a_saved_model(frame, tmp_path):
     assert not run(
         "embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z", "--save", model
     ).exit_code
-    assert run("explore", model, "-o", page).exit_code == 0
+    assert run("explore", model, "-o", page, "--scales", "ptu0=diverging").exit_code == 0
     assert stored(page)["points"] == N
+    assert stored(page)["axes"][3]["kind"] == "diverging"
     again = run("explore", model, "-o", page)
     assert again.exit_code == 1
     assert "is there already" in again.stderr

@@ -34,13 +34,19 @@ function aim(view, { middle, half }) {
   return { target: middle, position: middle.clone().add(arm), zoom };
 }
 
-// Move a view to some points, at once for those who want no motion; then `onEnd` is called.
+// Move a view to some points; then `onEnd` is called.
 export function centre(view, ids, onEnd) {
   const found = extent(view.positions, ids);
-  if (!found) return;
+  if (found) travel(view, aim(view, found), onEnd);
+}
+
+// From where a view looks, and how near.
+export const outlook = ({ camera, controls }) => ({ target: controls.target.clone(), position: camera.position.clone(), zoom: camera.zoom });
+
+// Move a view to another outlook, at once for those who want no motion.
+export function travel(view, goal, onEnd) {
   const { camera, controls } = view;
-  const goal = aim(view, found);
-  const start = { target: controls.target.clone(), position: camera.position.clone(), zoom: camera.zoom };
+  const start = outlook(view);
   const begun = performance.now();
   const isCalm = matchMedia("(prefers-reduced-motion: reduce)").matches;
   const step = (now) => {

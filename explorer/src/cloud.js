@@ -3,6 +3,7 @@ import { BufferAttribute, BufferGeometry, Color, Points, ShaderMaterial, Sphere,
 import { sortByDepth } from "./order.js";
 
 const FAINT = 0.2; // of the opacity: points that are not chosen
+const RING = "0.55"; // of the square of a radius, what is empty inside a ring
 const MANY = 50000; // points whose rims are half a pixel wide, not a whole one: every pixel takes its time
 const TURNED = 0.9995; // cosine of a turn after which another order is seen
 
@@ -31,12 +32,15 @@ const FRAGMENT = `
   void main() {
     vec2 off = 2.0 * gl_PointCoord - 1.0;
     float cover = clamp(0.5 * radius / rim * (1.0 - dot(off, off)), 0.0, 1.0);
+    #ifdef RING
+      cover *= clamp(0.5 * radius / rim * (dot(off, off) - RING), 0.0, 1.0);
+    #endif
     gl_FragColor = vec4(colour.rgb, colour.a * cover);
   }`;
 
 export class Cloud {
   // `positions` has three numbers for each point, `tints` four bytes.
-  constructor(positions, tints, isFlat) {
+  constructor(positions, tints, isFlat, isRings = false) {
     Object.assign(this, { positions, isFlat, larger: 1 });
     this.place = new BufferAttribute(positions, 3);
     this.tint = new BufferAttribute(tints, 4, true);
@@ -45,7 +49,7 @@ export class Cloud {
     };
     // From the back to the front and without depths, or smooth rims would hide what is behind them.
     const material = new ShaderMaterial({
-      vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms: this.uniforms, transparent: true, depthTest: false, depthWrite: false,
+      vertexShader: VERTEX, fragmentShader: FRAGMENT, uniforms: this.uniforms, defines: isRings ? { RING } : {}, transparent: true, depthTest: false, depthWrite: false,
     });
     this.geometry = new BufferGeometry();
     this.geometry.setAttribute("position", this.place);

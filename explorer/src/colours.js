@@ -45,8 +45,9 @@ export function kindColour(column, code, isDark) {
 }
 export const othersColour = (isDark) => OTHERS[+isDark];
 
-// The values that the ends of a scale stand for: all but the outermost hundredths.
-export function range(values) {
+// The values that the ends of a scale stand for, all but the outermost hundredths, and whether there
+// are values beyond either.
+function range(values) {
   const sample = [];
   let low = Infinity, high = -Infinity;
   const stride = Math.max(1, Math.floor(values.length / 20000));
@@ -56,11 +57,13 @@ export function range(values) {
     if (values[i] < low) low = values[i];
     if (values[i] > high) high = values[i];
   }
-  if (low > high) return [NaN, NaN];
+  if (low > high) return { range: [NaN, NaN] };
   sample.sort((a, b) => a - b);
   const at = (share) => sample[Math.round(share * (sample.length - 1))];
   // Few points, or few that differ from the rest: all of them.
-  return sample.length < 50 || at(0.01) === at(0.99) ? [low, high] : [at(0.01), at(0.99)];
+  const isAll = sample.length < 50 || at(0.01) === at(0.99);
+  const ends = isAll ? [low, high] : [at(0.01), at(0.99)];
+  return { range: ends, isCut: [low < ends[0], high > ends[1]] };
 }
 
 const isCyclic = (column) => column.scale?.kind === "cyclic";
@@ -68,7 +71,8 @@ const isCyclic = (column) => column.scale?.kind === "cyclic";
 // The values at the ends of a column's scale, which for angles is one turn.
 export function spanOf(column) {
   const { scale, values } = column;
-  return (column.range ??= isCyclic(column) ? [scale.start, scale.start + scale.period] : range(values));
+  if (!column.range) Object.assign(column, isCyclic(column) ? { range: [scale.start, scale.start + scale.period] } : range(values));
+  return column.range;
 }
 
 // From a value to its place on the scale, 0 to 1.

@@ -1,21 +1,47 @@
-// The arrays that the page carries: gzipped, in base64, each in a script element of its own.
+// The arrays that the page carries: in base64, some of them gzipped, in script elements of their own.
 
 const KINDS = {
   float32: Float32Array, float64: Float64Array, int32: Int32Array, int16: Int16Array,
   uint8: Uint8Array, uint16: Uint16Array, uint32: Uint32Array,
 };
 
-async function bytes(element) {
-  const text = atob(element.textContent.trim());
-  const packed = new Uint8Array(text.length);
-  for (let i = 0; i < text.length; i++) packed[i] = text.charCodeAt(i);
-  element.remove(); // its text would stay in memory
-  const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("gzip"));
-  return new Response(stream).arrayBuffer();
+// Browsers from before 2025 have a slower way only.
+function decoded(text) {
+  if (Uint8Array.fromBase64) return Uint8Array.fromBase64(text);
+  const letters = atob(text);
+  const found = new Uint8Array(letters.length);
+  for (let i = 0; i < letters.length; i++) found[i] = letters.charCodeAt(i);
+  return found;
+}
+
+// The bytes in all elements of an array, one after the other.
+function joined(id) {
+  const parts = [];
+  for (let k = 0, element; (element = document.getElementById(`${id}-${k}`)); k++) {
+    parts.push(decoded(element.textContent));
+    element.remove(); // its text would stay in memory
+  }
+  const all = new Uint8Array(parts.reduce((sum, part) => sum + part.length, 0));
+  let at = 0;
+  for (const part of parts) {
+    all.set(part, at);
+    at += part.length;
+  }
+  return all;
+}
+
+async function bytes({ id, packed }) {
+  const found = joined(id);
+  if (!packed) return found.buffer;
+  const { readable, writable } = new DecompressionStream("gzip");
+  const writer = writable.getWriter();
+  writer.write(found);
+  writer.close();
+  return new Response(readable).arrayBuffer();
 }
 
 async function array(entry) {
-  const raw = new KINDS[entry.dtype](await bytes(document.getElementById(entry.id)));
+  const raw = new KINDS[entry.dtype](await bytes(entry));
   if (!entry.low) return raw;
   // Whole numbers for a range of values: one range for each column, the last number for a gap.
   const width = entry.low.length;

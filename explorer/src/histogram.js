@@ -1,6 +1,6 @@
 // How often values are, over their scale; dragging along it chooses a part.
 import { colourAt, css, shareOf, spanOf } from "./colours.js";
-import { digits, endDigits } from "./text.js";
+import { digits, endDigits, endTexts } from "./text.js";
 
 const BINS = 36;
 const STEP = 1 / BINS; // of an arrow key
@@ -97,11 +97,14 @@ export class Histogram {
     const [from, to] = window ?? [0, 1];
     const [low, high] = spanOf(this.column);
     this.bars.forEach((bar, k) => bar.classList.toggle("out", (k + 0.5) / BINS < from || (k + 0.5) / BINS > to));
-    [from, to].forEach((share, end) => {
+    const ends = endTexts(this.column);
+    this.texts = [from, to].map((share, end) => {
       const value = low * (1 - share) + high * share;
+      const text = share === end ? ends[end] : digits(value, endDigits(low, high));
       this.handles[end].style.left = `${100 * share}%`;
       this.handles[end].setAttribute("aria-valuenow", value);
-      this.handles[end].setAttribute("aria-valuetext", digits(value, endDigits(low, high)));
+      this.handles[end].setAttribute("aria-valuetext", text);
+      return text;
     });
     this.box.classList.toggle("filters", Boolean(window));
   }

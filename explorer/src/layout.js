@@ -2,6 +2,7 @@
 const $ = (id) => document.getElementById(id);
 const BELOW = 216, BESIDE = 360; // pixels of the panes, as layout.css has them
 const NARROW = 820; // windows in which everything is in one column
+const SHORT = 480; // windows whose page scrolls, as in layout.css
 const MARGIN = 1.12, TITLE = 20; // around the points of a view: a share, and pixels
 const [LEAST_SHARE, MOST_SHARE] = [0.25, 0.5]; // of the height, for an embedding below the data
 
@@ -37,9 +38,10 @@ export class Layout {
 
   show() {
     const { main, isFolded } = this;
-    const { isStacked, lower } = arrange(this.aspect, main.clientWidth, main.clientHeight, isFolded, $("embedding").clientHeight - $("right").offsetHeight);
+    const extra = $("embedding").clientHeight - $("right").offsetHeight;
+    const { isStacked, lower } = arrange(this.aspect, main.clientWidth, main.clientHeight, isFolded, extra);
     main.classList.toggle("folded", isFolded);
-    main.classList.toggle("stacked", isStacked);
+    main.classList.toggle("stacked", isStacked && innerHeight > SHORT);
     main.style.setProperty("--lower", `${Math.round(lower)}px`);
     $("fold").setAttribute("aria-expanded", String(!isFolded));
     $("fold").textContent = isFolded ? "Show path ▴" : "Hide path ▾";

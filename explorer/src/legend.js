@@ -1,11 +1,11 @@
 // What colours stand for; and a way to choose points by it.
 import { bar, css, kindColour, kindsOf, othersColour, spanOf } from "./colours.js";
 import { Histogram } from "./histogram.js";
-import { digits, endTexts } from "./text.js";
+import { digits } from "./text.js";
 
 const OTHERS = -2; // the code of all kinds that share a colour
 const HIGH = 0.45; // of the view, from which on points are beside it
-const NARROW = 480; // pixels, of a view
+export const NARROW = 480; // pixels, of a view
 const add = (parent, tag, properties = {}) => Object.assign(parent.appendChild(document.createElement(tag)), properties);
 
 export class Legend {
@@ -19,11 +19,13 @@ export class Legend {
     });
   }
 
-  // How much of the view it covers from the left, in pixels: nothing where points are seen above it.
+  // How much of the view it covers, in pixels from the left or from the bottom: nothing where there
+  // is room for points above it.
   get covers() {
     const { offsetWidth, offsetHeight, parentElement: view } = this.element;
     const isHigh = offsetHeight > HIGH * view.clientHeight && offsetWidth < 0.5 * view.clientWidth;
-    return isHigh ? offsetWidth + 10 : 0;
+    const isBelow = !isHigh && view.clientWidth < NARROW;
+    return { left: isHigh ? offsetWidth + 10 : 0, bottom: isBelow ? view.clientHeight - this.element.offsetTop : 0 };
   }
 
   show(column, isDark) {
@@ -105,11 +107,21 @@ export class Legend {
     this.histogram = null;
     if (low === high) add(this.element, "div", { className: "note", textContent: `${digits(low)} everywhere` });
     if (!(low < high)) return;
-    this.histogram = new Histogram(this.element, column, isDark, (isIn) => this.onChoose(isIn, column));
+    this.histogram = new Histogram(this.element, column, isDark, (isIn) => {
+      this.showWindow();
+      this.onChoose(isIn, column);
+    });
     add(this.element, "div", { className: "bar" }).style.background = bar(column, isDark);
-    const ends = add(this.element, "div", { className: "ends" });
-    for (const text of endTexts(column)) add(ends, "span", { textContent: text });
+    this.ends = add(this.element, "div", { className: "ends" });
     if (window) this.histogram.setWindow(window);
+    this.showWindow();
+  }
+
+  // The ends of the scale, or those of what is chosen on the histogram.
+  showWindow() {
+    const { window, texts } = this.histogram;
+    this.ends.replaceChildren();
+    for (const text of window ? [`chosen: ${texts.join(" to ")}`] : texts) add(this.ends, "span", { textContent: text });
   }
 
   // Points were chosen elsewhere.
@@ -117,6 +129,8 @@ export class Legend {
     this.picked.clear();
     this.element.classList.remove("filters");
     if (this.column.labels) this.press();
-    this.histogram?.setWindow(null);
+    if (!this.histogram?.window) return;
+    this.histogram.setWindow(null);
+    this.showWindow();
   }
 }

@@ -1,13 +1,13 @@
 // The page: two views of the same points, linked, and a path between any two of them.
 import { markBorders } from "./borders.js";
-import { centre } from "./centre.js";
+import { centre, outlook, travel } from "./centre.js";
 import { paint, spanOf } from "./colours.js";
 import { Compare } from "./compare.js";
 import { load } from "./data.js";
 import { hear, join } from "./host.js";
 import { Images } from "./images.js";
 import { Layout } from "./layout.js";
-import { Legend } from "./legend.js";
+import { Legend, NARROW } from "./legend.js";
 import { Names } from "./names.js";
 import { PathPanel } from "./panel.js";
 import { Connection } from "./paths.js";
@@ -15,7 +15,7 @@ import { picture } from "./picture.js";
 import { download, table } from "./save.js";
 import { Search } from "./search.js";
 import { Table } from "./table.js";
-import { short, written } from "./text.js";
+import { digits, short, written } from "./text.js";
 import { Tip } from "./tip.js";
 import { Toggle, toolGroup } from "./toggles.js";
 import { View } from "./view.js";
@@ -78,17 +78,28 @@ class Explorer {
     };
     this.views.right.pickAbove = (x, y) => (this.pictures.isOn ? this.images.pick(x, y) : -1);
     this.legend = new Legend($("legend"), (isIn, column) => this.choose(isIn, column));
-    new ResizeObserver(() => this.views.left.leave(this.legend.covers)).observe($("legend"));
+    const titles = { left: $("left-title"), right: $("right-title") };
+    const leave = () => {
+      for (const [name, view] of Object.entries(this.views)) {
+        // Where there is little room, a title would lie on the points.
+        const top = view.width < NARROW ? titles[name].offsetTop + titles[name].offsetHeight : 0;
+        view.leave({ left: 0, bottom: 0, ...(name === "left" && this.legend.covers), top });
+      }
+    };
+    const watch = new ResizeObserver(leave);
+    for (const element of [$("legend"), $("left"), $("right")]) watch.observe(element);
     this.names = new Names();
     this.tip = new Tip($("tip"), this);
     this.table = new Table($("table"), { onMean: (id) => this.hover(id), onGo: (id) => this.goTo([id]) });
     const about = () => ({ columns: this.columns, nPoints: this.n, colour: this.colour, isDark: this.theme === "dark" });
-    this.search = new Search($("search"), $("results"), about, (result) => this.showFound(result));
+    this.search = new Search($("search"), $("results"), about, {
+      onChoose: (result) => this.showFound(result), onEmpty: () => this.goBack(),
+    });
     this.panel = new PathPanel(this.n, {
       onEnds: (from, to) => this.setEnds(from, to),
       onEdge: () => this.redecorate(),
     });
-    if (arrays.border_points) this.showBorders = markBorders(Object.values(this.views), arrays);
+    if (arrays.border_points) this.borders = markBorders(Object.values(this.views), arrays);
     if (meta.others.length) this.compare = this.comparison();
     this.listen();
     const { right } = this.views;
@@ -122,12 +133,14 @@ class Explorer {
   // What points can be coloured by, what stands on their cards and in the table.
   allColumns() {
     const { meta, arrays } = this;
-    const columns = meta.columns.map(({ name, array, labels, scale, is_score: isScore }) => ({ name, values: arrays[array], labels, scale, isScore }));
+    const columns = meta.columns.map(({ name, array, labels, scale, is_score: isScore, about }) => (
+      { name, values: arrays[array], labels, scale, isScore, about: about ?? meta.about.given }
+    ));
     const features = arrays.features
-      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), scale: meta.axes?.[k], isFeature: true }))
+      ? meta.features.map((name, k) => ({ name, values: everyNth(arrays.features, k, meta.n_features), scale: meta.axes?.[k], isFeature: true, about: meta.about.feature }))
       : [];
     const places = Array.from({ length: meta.components }, (_, k) => ({
-      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components), scale: meta.axes?.at(k - meta.components), isPlace: true,
+      name: `ptu${k}`, values: everyNth(arrays.embedding, k, meta.components), scale: meta.axes?.at(k - meta.components), isPlace: true, about: meta.about.place,
     }));
     return [...columns.filter((c) => !c.isScore), ...features, ...places, ...columns.filter((c) => c.isScore)];
   }
@@ -144,6 +157,23 @@ class Explorer {
   listen() {
     for (const column of this.columns) $("colour").add(new Option(short(column.name)));
     $("colour").addEventListener("change", () => this.colourBy(this.columns[$("colour").selectedIndex]));
+    const explain = (isOpen) => {
+      $("meaning").hidden = !isOpen;
+      $("explain").setAttribute("aria-expanded", isOpen);
+    };
+    $("explain").addEventListener("click", () => explain($("meaning").hidden));
+    $("explain").addEventListener("blur", () => explain(false));
+    $("explain").addEventListener("keydown", (event) => {
+      if (event.key !== "Escape" || $("meaning").hidden) return;
+      event.stopPropagation(); // what is selected stays so
+      explain(false);
+    });
+    $("selection").addEventListener("click", () => {
+      this.layout.fold(false);
+      this.tell("table");
+      $("table").scrollIntoView({ block: "nearest" });
+      $("table").focus();
+    });
     this.tools = toolGroup($("tools"), (tool) => this.setTool(tool));
     $("dot").addEventListener("input", () => this.look());
     $("pictures").hidden = !this.images;
@@ -153,13 +183,16 @@ class Explorer {
       $("more").setAttribute("aria-expanded", $("extras").classList.toggle("open"));
     });
     for (const name of ["card", "table"]) $(`${name}-tab`).addEventListener("click", () => this.tell(name));
-    $("borders-choice").hidden = !this.showBorders;
-    $("borders").addEventListener("change", () => this.showBorders($("borders").checked));
+    $("borders-choice").hidden = !this.borders;
+    $("borders").addEventListener("change", () => this.borders.show($("borders").checked));
     $("clear").addEventListener("click", () => this.clear());
     $("csv").addEventListener("click", () => this.saveTable());
     $("png").addEventListener("click", () => this.savePicture());
     $("theme").addEventListener("click", () => this.setTheme(this.theme === "dark" ? "light" : "dark"));
-    $("whole").addEventListener("click", () => Object.values(this.views).forEach((view) => view.reset()));
+    $("whole").addEventListener("click", () => {
+      this.before = null;
+      Object.values(this.views).forEach((view) => view.reset());
+    });
     document.addEventListener("keydown", (event) => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;
       if (event.target.matches("input[type=number], input[type=search], select") && event.key !== "Escape") return;
@@ -194,6 +227,7 @@ class Explorer {
     const isAnother = column !== this.colour;
     $("colour").selectedIndex = this.columns.indexOf(column);
     $("colour").title = column.name;
+    $("meaning").textContent = `${short(column.name)}: ${column.about}`;
     this.colour = column;
     if (!column.labels) spanOf(column);
     paint(column, this.tints, this.theme === "dark");
@@ -217,15 +251,24 @@ class Explorer {
   showTip() {
     const { left, right } = this.views;
     if (this.hovered < 0 || left.travelling || right.travelling) return this.tip.hide();
-    this.tip.show(this.hovered, left.hoverAt ? left : right, this.colour, this.theme === "dark");
+    const bar = this.ellipse(this.hovered) && this.columns.find((column) => column.isScore && column.name === "error bar");
+    const note = bar ? `ellipse: where it may lie, ± ${digits(bar.values[this.hovered], 2)}` : "";
+    this.tip.show(this.hovered, left.hoverAt ? left : right, this.colour, this.theme === "dark", note);
   }
 
   // Several points are selected, those of a kind by the legend.
   showFound({ ids, column, code }) {
+    this.before ??= Object.values(this.views).map((view) => [view, outlook(view)]);
     const found = ids();
     if (found.length > 1 && column === this.colour) this.legend.only(code);
     else if (found.length > 1) this.select(found);
     this.goTo(found);
+  }
+
+  // Look again as before the search.
+  goBack() {
+    for (const [view, goal] of this.before ?? []) travel(view, goal, () => this.showTip());
+    this.before = null;
   }
 
   // Bring points into the middle of both views; a single one is meant.
@@ -271,7 +314,7 @@ class Explorer {
     const shown = isCrowded ? [...this.columns].sort((a, b) => Boolean(a.isFeature) - Boolean(b.isFeature)) : this.columns;
     for (const column of shown.slice(0, MOST_ON_CARD)) {
       Object.assign(list.appendChild(document.createElement("dt")), { textContent: column.name, title: column.name });
-      list.appendChild(document.createElement("dd")).textContent = written(column, id);
+      Object.assign(list.appendChild(document.createElement("dd")), { textContent: written(column, id), className: column.labels ? "" : "number" });
     }
     if (this.columns.length > MOST_ON_CARD) side.append(`and ${this.columns.length - MOST_ON_CARD} columns more`);
   }
@@ -325,6 +368,7 @@ class Explorer {
     for (const id of ids) this.chosen[id] = 1;
     this.nChosen = this.chosen.reduce((sum, x) => sum + x, 0);
     for (let i = 0; i < this.n; i++) this.tints[4 * i + 3] = this.nChosen && !this.chosen[i] ? FADED : 255;
+    this.borders?.fade(this.tints);
     for (const view of Object.values(this.views)) view.recolour();
     this.chosenKinds = null;
     this.showSelection();
@@ -343,6 +387,7 @@ class Explorer {
 
   showSelection() {
     $("selection").textContent = this.nChosen ? `${this.nChosen.toLocaleString("en")} selected` : "";
+    $("selection").hidden = !this.nChosen;
   }
 
   selection() {
@@ -437,7 +482,11 @@ class Explorer {
 
   savePicture() {
     this.hover(-1);
+    const { edge } = this.panel;
+    if (this.path) this.panel.edge = this.path.nodes.length - 1; // whole, though it may be unfolding
     picture(this).toBlob((blob) => download(blob, `${this.meta.file_name}.png`), "image/png");
+    this.panel.edge = edge;
+    this.redecorate();
   }
 }
 
@@ -448,8 +497,7 @@ window.ptunfold = {
     .then((loaded) => {
       const explorer = new Explorer(loaded);
       explorer.tellHost = join(explorer, line);
-      const now = () => Object.values(explorer.views).forEach((view) => view.drawNow());
-      now();
+      for (const view of Object.values(explorer.views)) view.resize(); // as it is laid out now, and drawn
       Object.assign(window.ptunfold, {
         explorer,
         screen: (name) => Array.from(explorer.views[name].screen),

@@ -1,13 +1,13 @@
 // Names of kinds on the map, none over another.
 import { kindsOf } from "./colours.js";
-import { isolated } from "./text.js";
+import { fitting, isolated } from "./text.js";
 
 const SAMPLE = 150; // points of a kind that vote for its place
 const REACH = 0.2; // of the reach of the map, within which they count
 const CROWD = 5000; // points among which a kind has to stand out,
 const AROUND = 0.08; // of the reach of the map, from its place,
 const PURE = 0.3; // with this share of them
-const LONGEST = 28; // letters
+const WIDEST = 112; // pixels: longer names would lie over other branches; the legend has them whole
 const FONT = "600 13px system-ui, sans-serif";
 const TALL = 17;
 
@@ -88,7 +88,7 @@ export class Names {
     const { screen } = view;
     const boxes = this.homes.map(({ code, id }) => {
       const label = column.labels[code];
-      const text = isolated(label.length > LONGEST ? `${label.slice(0, LONGEST - 1)}…` : label);
+      const text = isolated(fitting(label, WIDEST, (cut) => pen.measureText(cut).width));
       return { code, text, x: screen[3 * id], y: screen[3 * id + 1], wide: pen.measureText(text).width + 10, tall: TALL };
     });
     // Where a score says no there is nothing to name.

@@ -1,14 +1,10 @@
 // The panel where a path unfolds: its ends, its lengths, and the plane.
 import { inPlane } from "./paths.js";
+import { measured } from "./text.js";
 
 const $ = (id) => document.getElementById(id);
 const MARGIN = 14;
 const LEAST_COHERENCE = 0.05; // below it next to nothing is carried on from edge to edge
-
-const length = (value) => (Number.isFinite(value) ? Number(value.toPrecision(5)).toString() : "–");
-
-// A length with its standard deviation, where there is one to tell.
-export const measured = (value, std) => length(value) + (std > 0 ? ` ± ${Number(std.toPrecision(2))}` : "");
 
 export class PathPanel {
   // `onEnds(from, to)` is called when ends are typed, `onEdge()` when the slider moves.

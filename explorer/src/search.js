@@ -5,10 +5,14 @@ import { short } from "./text.js";
 
 export class Search {
   // `about()` returns the columns, the number of points, the column that colours and whether the
-  // ground is dark; `onChoose(result)` is called with what is chosen, whose points are `result.ids()`.
-  constructor(input, list, about, onChoose) {
-    Object.assign(this, { input, list, about, onChoose, results: [], at: -1 });
-    input.addEventListener("input", () => this.look());
+  // ground is dark; `onChoose(result)` is called with what is chosen, whose points are `result.ids()`,
+  // and `onEmpty()` when nothing is looked for any more.
+  constructor(input, list, about, { onChoose, onEmpty }) {
+    Object.assign(this, { input, list, about, onChoose, onEmpty, results: [], at: -1 });
+    input.addEventListener("input", () => {
+      this.look();
+      if (!input.value) onEmpty();
+    });
     input.addEventListener("focus", () => this.look());
     input.addEventListener("blur", () => this.close());
     input.addEventListener("keydown", (event) => this.onKey(event));
@@ -78,6 +82,7 @@ export class Search {
       event.stopPropagation(); // what is selected stays so
       this.input.value = "";
       this.close();
+      this.onEmpty();
     }
   }
 }

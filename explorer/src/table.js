@@ -1,7 +1,7 @@
 // A table of points, of which only the rows are made that are seen.
 import { written } from "./text.js";
 
-const TALL = 26; // of a row, as in style.css
+const TALL = globalThis.matchMedia?.("(pointer: coarse)").matches ? 44 : 26; // of a row, as in style.css
 const SPARE = 6; // rows above and below what is seen
 const MOST_COLUMNS = 40;
 const POINT = "point"; // the column of their numbers

@@ -2,7 +2,14 @@
 const MOST = 50;
 
 // The beginning of a long text, without half a character at its end.
-export const short = (text) => (text.length > MOST ? `${text.slice(0, MOST).replace(/[\ud800-\udbff]$/, "")}…` : text);
+export const short = (text, most = MOST) => (text.length > most ? `${text.slice(0, most).replace(/[\ud800-\udbff]$/, "")}…` : text);
+
+// As much of a text as has room, by a function that measures texts.
+export function fitting(text, room, measure) {
+  let most = Math.min(text.length, MOST);
+  while (most > 1 && measure(short(text, most)) > room) most--;
+  return short(text, most);
+}
 
 // The same in a line with other words, whose order marks inside it must not turn.
 export const isolated = (text) => `\u2068${short(text)}\u2069`;
@@ -21,11 +28,22 @@ export function endDigits(low, high) {
   return Math.min(Math.max(Math.ceil(-Math.log10(high / unit - low / unit)) + 3, 3), 15);
 }
 
-// What stands at the ends of a scale; a turn of angles is told in parts of π.
-export function endTexts({ range: [low, high], scale }) {
+// What stands at the ends of a scale, and whether values lie beyond; a turn of angles is told in parts of π.
+export function endTexts({ range: [low, high], isCut, scale }) {
   const isTurn = scale?.kind === "cyclic" && Math.abs(scale.period - 2 * Math.PI) < 1e-9;
   if (isTurn) return low < 0 ? ["−π", "π"] : ["0", "2π"];
-  return [low, high].map((value) => digits(value, endDigits(low, high)));
+  return [low, high].map((value, end) => (isCut?.[end] ? "≤≥"[end] + "\u00a0" : "") + digits(value, endDigits(low, high)));
+}
+
+// A length with its standard deviation, where there is one to tell, and as many digits as that allows.
+export function measured(value, std) {
+  if (!Number.isFinite(value)) return "–";
+  if (!(std > 0)) return String(Number(value.toPrecision(5)));
+  const rounded = Number(std.toPrecision(1));
+  const places = -Math.floor(Math.log10(rounded));
+  if (places > 0 && places < 7) return `${value.toFixed(places)} ± ${rounded.toFixed(places)}`;
+  const count = Math.floor(Math.log10(Math.abs(value) || rounded)) + places + 1;
+  return `${count < 1 ? 0 : Number(value.toPrecision(Math.min(count, 15)))} ± ${rounded}`;
 }
 
 // The value of a point, as text.

@@ -13,8 +13,8 @@ export class Tip {
     this.element.hidden = true;
   }
 
-  // Beside a point in a view; points that are not seen have none.
-  show(id, view, colour, isDark) {
+  // Beside a point in a view, with a note of what is drawn there; points that are not seen have none.
+  show(id, view, colour, isDark, note) {
     const { element } = this;
     const [x, y] = view.screen.subarray(3 * id, 3 * id + 2);
     if (!(x >= 0 && x <= view.width && y >= 0 && y <= view.height)) return this.hide();
@@ -35,6 +35,7 @@ export class Tip {
     const label = this.columns.find((column) => column.labels && !column.isScore && column !== colour);
     if (label && label.values[id] >= 0) add("p", short(written(label, id)), words);
     add("p", `point ${id}`, words).className = "quiet";
+    if (note) add("p", note, words).className = "quiet";
     element.hidden = false;
     this.place(x, y, view);
   }

@@ -15,7 +15,7 @@ export class View {
   constructor(element, coordinates, width, tints, { isFlat, decorate, onHover, onPick, onSelect }) {
     Object.assign(this, { element, isFlat, decorate, onHover, onPick, onSelect });
     this.tool = "look";
-    this.covered = 0;
+    this.covered = { left: 0, top: 0, bottom: 0 };
     this.n = coordinates.length / width;
     this.frame(coordinates, width);
     this.positions = this.placed(coordinates, width);
@@ -50,7 +50,9 @@ export class View {
     this.controls.saveState();
     this.letDrag(true);
     this.listen();
-    new ResizeObserver(() => this.resize()).observe(element);
+    new ResizeObserver(() => {
+      if (element.clientWidth !== this.width || element.clientHeight !== this.height) this.resize();
+    }).observe(element);
     this.resize();
   }
 
@@ -86,17 +88,17 @@ export class View {
   }
 
   // Draw more points, over those that are there.
-  add(positions, tints) {
-    const cloud = new Cloud(positions, tints, this.isFlat);
+  add(positions, tints, isRings) {
+    const cloud = new Cloud(positions, tints, this.isFlat, isRings);
     cloud.uniforms.back.value = this.back;
     cloud.points.renderOrder = this.clouds.push(cloud);
     this.scene.add(cloud.points);
     return cloud;
   }
 
-  // Draw some of the points again, in colours of their own.
+  // Draw rings around some of the points, in colours of their own.
   mark(ids, tints, larger) {
-    const cloud = this.add(new Float32Array(3 * ids.length), tints);
+    const cloud = this.add(new Float32Array(3 * ids.length), tints, true);
     this.marks.push(Object.assign(cloud, { ids, larger }));
     this.gather(cloud);
     return cloud;
@@ -131,26 +133,28 @@ export class View {
     this.renderer.setSize(width, height, false);
     this.over.width = width * this.dense;
     this.over.height = height * this.dense;
-    const free = width - this.covered;
+    const { left, top, bottom } = this.covered;
+    const free = [Math.max(width - left, 1), Math.max(height - top - bottom, 1)];
     if (this.isFlat) {
       // The whole embedding, with a margin.
       const [x, y] = this.extents;
-      const half = 0.55 * Math.max(y, (x * height) / free, 1e-3);
+      const half = 0.55 * Math.max((y * height) / free[1], (x * height) / free[0], 1e-3);
       Object.assign(this.camera, { top: half, bottom: -half, right: (half * width) / height, left: (-half * width) / height });
     } else {
       this.camera.aspect = width / height;
       // A narrow view would cut the sides off.
-      this.camera.fov = free >= height ? 35 : (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / free);
+      this.camera.fov = (360 / Math.PI) * Math.atan((Math.tan((35 * Math.PI) / 360) * height) / Math.min(...free));
     }
-    this.camera.setViewOffset(width, height, -0.5 * this.covered, 0, width, height);
+    this.camera.setViewOffset(width, height, -0.5 * left, 0.5 * (bottom - top), width, height);
     this.camera.updateProjectionMatrix();
     this.seen = null;
     if (this.size) this.drawNow(); // a canvas that was resized is blank until then
   }
 
-  // Show the points beside what covers so many pixels at the left.
+  // Show the points beside what covers so many pixels at the left, at the top and at the bottom.
   leave(covered) {
-    if (covered === this.covered) return;
+    const { left, top, bottom } = this.covered;
+    if (covered.left === left && covered.top === top && covered.bottom === bottom) return;
     this.covered = covered;
     this.resize();
   }
@@ -340,7 +344,11 @@ export class View {
     element.addEventListener("pointermove", (event) => {
       if (!start && isBeside(event)) return;
       const here = at(event);
-      if (start) wandered = Math.max(wandered, Math.hypot(here[0] - start[0], here[1] - start[1]));
+      if (start) {
+        const wasClick = wandered <= CLICK;
+        wandered = Math.max(wandered, Math.hypot(here[0] - start[0], here[1] - start[1]));
+        if (wasClick && wandered > CLICK) this.onHover(-1); // who drags means no point
+      }
       if (start && this.dragging) {
         const [[x0, y0], [x, y]] = [start, here];
         if (this.dragging === "lasso") this.outline.push(here);

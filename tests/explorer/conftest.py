@@ -59,7 +59,9 @@ def opened(browser, tmp_path, complaints):
     Nothing moves by itself, unless a test wants to see it.
     """
 
-    def open_page(page, name="page.html", *, size=(1280, 720), theme="light", moves=False):
+    def open_page(
+        page, name="page.html", *, size=(1280, 720), theme="light", moves=False, touch=False
+    ):
         file = tmp_path / name
         page.save(file)
         context = browser.new_context(
@@ -68,6 +70,8 @@ def opened(browser, tmp_path, complaints):
             color_scheme=theme,
             reduced_motion="no-preference" if moves else "reduce",
             accept_downloads=True,
+            has_touch=touch,
+            is_mobile=touch,
         )
         tab = context.new_page()
         tab.set_default_timeout(60_000)

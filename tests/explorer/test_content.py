@@ -13,6 +13,8 @@ from ptunfold.explorer import palette
 from ptunfold.explorer.palette import KINDS
 from tests.explorer.looking import pixels
 
+VIEWS = ("left", "right")
+
 
 def test_export_has_the_right_rows(opened, page, sheet, tmp_path):
     data, model = sheet
@@ -47,8 +49,30 @@ def test_picture(opened, page):
     with tab.expect_download() as waiting:
         tab.click("#png")
     picture = imread(waiting.value.path(), format="png")
-    for half in np.array_split(picture[30:, :, :3], 2, axis=1):
-        assert 0.02 < np.mean((half != half[0, 0]).any(axis=2)) < 0.9
+    # The embedding of this sheet lies below the data.
+    heights = np.cumsum([tab.locator(f"#{view}").bounding_box()["height"] for view in VIEWS])
+    *views, band = np.split(picture, heights.astype(int))
+    for view in views:
+        assert 0.02 < np.mean((view[..., :3] != 1).any(axis=2)) < 0.9
+    # What is said stands below, on the ground alone.
+    assert 80 < len(band) < 140
+    assert 0.005 < np.mean((band[..., :3] < 0.9).any(axis=2)) < 0.2
+    assert (band[:8, :, :3] == 1).all()
+
+
+def test_a_path_is_saved_whole(opened, page):
+    from matplotlib.image import imread
+
+    tab = opened(page)
+    last = tab.evaluate("ptunfold.explorer.panel.edge")
+    pictures = []
+    for edge in (last, 2):
+        tab.evaluate(f"ptunfold.explorer.panel.show({edge})")
+        with tab.expect_download() as waiting:
+            tab.click("#png")
+        pictures.append(imread(waiting.value.path(), format="png"))
+        assert tab.evaluate("ptunfold.explorer.panel.edge") == edge
+    np.testing.assert_array_equal(*pictures)
 
 
 def test_colours_and_theme(opened, page, screenshots):
@@ -110,9 +134,10 @@ def test_images(opened, screenshots):
 def test_scale_and_legend_go_the_same_way(opened, page, sheet):
     data, _ = sheet
     tab = opened(page)
-    low, high = tab.locator("#legend .ends span").all_inner_texts()
-    assert float(low) < float(high)
-    assert float(high) == pytest.approx(np.quantile(data.color, 0.99), rel=0.01)
+    ends = tab.locator("#legend .ends span").all_inner_texts()
+    low, high = (float(text.lstrip("≤≥")) for text in ends)
+    assert low < high
+    assert high == pytest.approx(np.quantile(data.color, 0.99), rel=0.01)
     tints = np.reshape(tab.evaluate("Array.from(ptunfold.explorer.tints)"), (-1, 4))
     # The scale goes from dark violet to yellow.
     order = np.argsort(data.color)

@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from ptunfold.explorer.measures import SCORES
 from tests.explorer.looking import alone, pixels, screen
 
 LONG = "a kind whose name is much too long for any legend, and for any map"
@@ -52,7 +53,7 @@ def test_a_note_at_the_pointer(opened, page, columns):
         tab.wait_for_selector(f'#card[data-id="{point}"]')
         lines = [line for line in tip.inner_text().split("\n") if line]
         assert columns["kind"][point].startswith(lines[0].removesuffix("…"))
-        assert lines[-2:] == [columns["name"][point], f"point {point}"]
+        assert lines[2:4] == [columns["name"][point], f"point {point}"]
         box = tip.bounding_box()
         near = np.clip(places[point], [box["x"], box["y"]], [box["x"] + 280, box["y"] + 200])
         assert np.abs(near - places[point]).max() < 20
@@ -62,6 +63,7 @@ def test_a_note_at_the_pointer(opened, page, columns):
 
 def test_search_finds_and_goes_there(opened, page, columns):
     tab = opened(page)
+    start = {view: screen(tab, view) for view in ("left", "right")}
     tab.keyboard.press("/")
     tab.keyboard.type("cell 77")
     options = tab.locator("#results [role=option]")
@@ -90,6 +92,10 @@ def test_search_finds_and_goes_there(opened, page, columns):
     tab.keyboard.press("Escape")
     assert tab.input_value("#search") == ""
     assert len(chosen(tab)) > 100
+    # What is looked for no more leaves the views as they were.
+    settled(tab)
+    for view, before in start.items():
+        np.testing.assert_allclose(screen(tab, view), before, atol=0.5)
     tab.fill("#search", "no such thing")
     assert tab.locator("#results").inner_text() == "Nothing of that name."
     tab.keyboard.press("Enter")
@@ -157,6 +163,12 @@ def test_histogram_chooses_values(opened, page, columns):
     wanted = np.flatnonzero((share >= 0.25) & (share <= 0.5))
     assert len(np.setxor1d(chosen(tab), wanted)) < 0.03 * len(wanted)
     assert len(wanted) > 50
+    word, start, _, end = tab.locator("#legend .ends").inner_text().split()
+    assert word == "chosen:"
+    ends = np.array([float(start), float(end)])
+    assert ends == pytest.approx(
+        low + np.array([0.25, 0.5]) * (high - low), abs=0.02 * (high - low)
+    )
     # The view behind did not turn.
     assert tab.evaluate("ptunfold.explorer.views.left.camera.position.toArray()") == before
     # The keyboard moves the ends of the window.
@@ -168,6 +180,7 @@ def test_histogram_chooses_values(opened, page, columns):
     assert float(upper.get_attribute("aria-valuenow")) == pytest.approx(high)
     tab.mouse.click(box["x"] + 5, y)
     assert chosen(tab) == []
+    assert [text[0] for text in tab.locator("#legend .ends span").all_inner_texts()] == ["≤", "≥"]
 
 
 def test_table_of_the_selection(opened, page, columns):
@@ -280,10 +293,11 @@ def test_phone(opened, page, screenshots):
     tab = opened(page, size=(390, 844))
     tops = tab.evaluate(
         """() => [...document.querySelectorAll("header > *")]
-        .filter((e) => e.id !== "what" && e.getClientRects().length)
+        .filter((e) => e.getClientRects().length)
         .map((e) => e.getBoundingClientRect().top)"""
     )
-    assert np.ptp(tops) < 8  # one row of tools
+    assert len({round(top, -1) for top in tops}) <= 2  # rows
+    assert tab.locator("header").bounding_box()["height"] < 100
     assert tab.evaluate("document.documentElement.scrollWidth") <= 390
     assert tab.locator("#csv").is_hidden()
     tab.click("#more")
@@ -301,6 +315,77 @@ def test_phone(opened, page, screenshots):
     tab.screenshot(path=screenshots / "explorer-phone.png")
 
 
+def test_fingers_reach_everything(opened, page, screenshots):
+    tab = opened(page, size=(390, 844), touch=True)
+    tab.tap("#more")
+    heights = tab.evaluate(
+        """() => Object.fromEntries([...document.querySelectorAll("button, select, input")]
+        .filter((e) => e.getClientRects().length && e.type !== "checkbox")
+        .map((e) => [e.id || e.outerHTML, e.offsetHeight]))"""
+    )
+    assert len(heights) > 20
+    assert min(heights.values()) >= 44
+    tab.tap("#more")
+    tab.select_option("#colour", "fold change")
+    tab.wait_for_timeout(200)
+    places = screen(tab, "left")
+    for part in ("#legend", "#left-title"):
+        box = tab.locator(part).bounding_box()
+        corner = [box["x"], box["y"]]
+        inside = (places > corner) & (places < np.add(corner, [box["width"], box["height"]]))
+        assert not inside.all(axis=1).any()
+    assert tab.evaluate(
+        """[...document.querySelectorAll("#card dd.number")]
+        .every((e) => e.offsetHeight < 26 && e.scrollWidth <= e.clientWidth)"""
+    )
+    tab.screenshot(path=screenshots / "explorer-fingers.png")
+    # The table of what is selected.
+    tab.evaluate("ptunfold.select([5, 8])")
+    assert tab.locator("#selection").inner_text() == "2 selected"
+    tab.tap("#selection")
+    row = tab.locator("#table tbody tr", has_text="cell 8")
+    row.wait_for()
+    assert row.bounding_box()["y"] + row.bounding_box()["height"] < 844
+    tab.tap("#table tbody tr:nth-child(2)")
+    assert tab.get_attribute("#card", "data-id") == "5"
+
+
+def test_a_phone_on_its_side(opened, page, screenshots):
+    tab = opened(page, size=(740, 360), touch=True)
+    tab.screenshot(path=screenshots / "explorer-landscape.png")
+    for view in ("left", "right"):
+        assert tab.locator(f"#{view}").bounding_box()["height"] > 180
+    hidden = tab.evaluate(
+        """() => [...document.querySelectorAll(
+          "header button, select, input, .view, #card, #plane, #play, #fold")]
+        .filter((e) => e.getClientRects().length)
+        .filter((e) => {
+          e.scrollIntoView({ block: "nearest" });
+          const { x, y, width, height } = e.getBoundingClientRect();
+          const found = document.elementFromPoint(x + width / 2, y + height / 2);
+          return !(e.contains(found) || found?.contains(e));
+        }).map((e) => e.id)"""
+    )
+    assert hidden == []
+    assert tab.evaluate("document.documentElement.scrollWidth") <= 740
+
+
+def test_colours_are_explained(opened, page):
+    tab = opened(page)
+    tab.evaluate("ptunfold.select([5])")
+    tab.select_option("#colour", "stretch")
+    tab.focus("#colour")
+    tab.keyboard.press("Tab")
+    tab.keyboard.press("Enter")
+    assert tab.get_attribute("#explain", "aria-expanded") == "true"
+    assert tab.locator("#meaning").inner_text() == f"stretch: {SCORES['stretch']}"
+    tab.keyboard.press("Escape")
+    assert tab.locator("#meaning").is_hidden()
+    assert chosen(tab) == [5]
+    told = tab.evaluate("ptunfold.explorer.columns.map(({ about }) => about)")
+    assert all(sentence.endswith(".") for sentence in told)
+
+
 def test_long_labels_and_titles(opened, sheet, columns):
     title = "a title of many words that tell what was measured, where, when, and by whom it was"
     page = sheet[1].explore(columns=columns, color="kind", title=title)
@@ -314,7 +399,7 @@ def test_long_labels_and_titles(opened, sheet, columns):
     for wide in (1280, 1150, 900):
         tab.set_viewport_size({"width": wide, "height": 720})
         box, search = (tab.locator(f"#{name}").bounding_box() for name in ("title", "search-box"))
-        assert box["width"] >= 400 or search["width"] <= 97
+        assert box["width"] >= 380 or search["width"] <= 97
 
 
 def test_points_are_beside_a_long_legend(opened, sheet):

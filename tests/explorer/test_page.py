@@ -3,6 +3,7 @@
 import base64
 import gzip
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -23,16 +24,14 @@ def model():
 
 def unpack(page):
     """The page's own words, and its arrays."""
-
-    def inside(name):
-        start = page.html.index(f'id="{name}">') + len(f'id="{name}">')
-        return page.html[start : page.html.index("</script>", start)]
-
-    meta = json.loads(inside("meta"))
-    arrays = {
-        name: np.frombuffer(gzip.decompress(base64.b64decode(inside(entry["id"]))), entry["dtype"])
-        for name, entry in meta["arrays"].items()
-    }
+    found = dict(re.findall(r'<script type="[^"]*" id="([^"]*)">(.*?)</script>', page.html))
+    meta = json.loads(found["meta"])
+    arrays = {}
+    for name, entry in meta["arrays"].items():
+        texts = (found.get(f"data-{name}-{index}", "") for index in range(1000))
+        raw = base64.b64decode("".join(texts))
+        raw = gzip.decompress(raw) if entry["packed"] else raw
+        arrays[name] = np.frombuffer(raw, entry["dtype"])
     return meta, arrays
 
 
@@ -86,6 +85,7 @@ def test_rounding_of_many_points():
     places[7] = np.nan
     meta, arrays = unpack(make_page(points, places, title="", names=["x", "y", "z"], columns=[]))
     assert arrays["features"].dtype == np.uint16
+    assert len(arrays["features"]) == 3 * 200_001  # in several elements
     entry = meta["arrays"]["features"]
     found = arrays["features"].reshape(-1, 3) * entry["unit"] + np.array(entry["low"])
     assert np.abs(found - points).max() <= 0.5001 * max(entry["unit"])
@@ -153,6 +153,15 @@ def test_thumbnails():
     assert np.abs(made[..., 0] - span).max() <= 0.51
     colours = rng.integers(0, 256, (10, 20, 30, 3), dtype=np.uint8)
     np.testing.assert_array_equal(thumbnails(colours, np.zeros((10, 2))), colours)
+
+
+def test_pale_thumbnails_have_contrast_of_their_own():
+    rng = np.random.default_rng(0)
+    images = rng.random((10, 5, 6)) + 10 * np.arange(10)[:, None, None]
+    made = thumbnails(images, np.zeros((10, 2)))
+    assert (made.min(axis=(1, 2, 3)) == 0).all()
+    assert (made.max(axis=(1, 2, 3)) == 255).all()
+    assert not thumbnails(np.ones((3, 2, 2)), np.zeros((3, 2))).any()
 
 
 def test_models_show_themselves(model):
@@ -287,6 +296,8 @@ def test_scales_are_recognised_and_chosen(model):
         "fold_change": sign,
         "error": np.abs(sign),
         "height": sign,
+        "S_score": sign,
+        "score": np.abs(sign),
         "digit": rng.integers(0, 10, 300),
         "type": turn,
         "label": np.where(sign > 0, 1.0, np.nan),
@@ -304,10 +315,13 @@ def test_scales_are_recognised_and_chosen(model):
         "Azimuth (°)",
         "hour",
     }
-    assert [kinds[name] for name in ("fold_change", "mine", "curvature")] == ["diverging"] * 3
-    assert [kinds[name] for name in ("emphasis", "half angle", "error", "height", "type")] == [
+    assert [kinds[name] for name in ("fold_change", "mine", "S_score", "curvature")] == [
+        "diverging"
+    ] * 4
+    assert [kinds[name] for name in ("emphasis", "half angle", "error", "height", "score")] == [
         "sequential"
     ] * 5
+    assert kinds["type"] == "sequential"
     assert told["Azimuth (°)"]["scale"] == {"kind": "cyclic", "start": -180, "period": 360}
     assert told["hour"]["scale"] == {"kind": "cyclic", "start": 0, "period": 24}
     assert told["digit"]["labels"] == [str(digit) for digit in range(10)]

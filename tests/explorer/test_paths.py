@@ -249,4 +249,10 @@ def test_a_point_shows_how_sure_its_place_is(opened, screenshots):
     tab.mouse.move(*ones_on[inside])
     tab.wait_for_timeout(100)
     assert tab.evaluate("ptunfold.explorer.hovered") == inside
+    assert "ellipse: where it may lie, ±" in tab.locator("#tip").inner_text()
     tab.screenshot(path=screenshots / "explorer-ellipse.png")
+    tab.mouse.down()
+    tab.mouse.move(*ones_on[inside] + 20, steps=3)
+    assert tab.evaluate("ptunfold.explorer.hovered") == -1  # gone while dragging
+    assert tab.locator("#tip").is_hidden()
+    tab.mouse.up()

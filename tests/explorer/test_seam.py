@@ -59,6 +59,11 @@ def test_borders_that_belong_together_have_one_colour(opened, screenshots):
     # At the places of their points, in the picture too.
     shown = tab.evaluate("Array.from(ptunfold.explorer.views.right.positions)")
     np.testing.assert_array_equal(np.reshape(places, (-1, 3)), np.reshape(shown, (-1, 3))[ids])
+    # Those of points that are not selected are faint.
+    kept = ids[:3].tolist()
+    tab.evaluate(f"ptunfold.select({kept})")
+    faded = tab.evaluate("Array.from(ptunfold.explorer.views.right.marks[0].tint.array)")
+    np.testing.assert_array_equal(np.reshape(faded, (-1, 4))[:, 3] == 255, np.isin(ids, kept))
     before = pixels(tab, "right", "canvas")
     tab.click("#borders")
     without = pixels(tab, "right", "canvas")

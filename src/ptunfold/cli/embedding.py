@@ -48,6 +48,7 @@ def embed(
         Path | None,
         Option(help="Write a page to look into data and embedding with a browser (html)."),
     ] = None,
+    scales: options.Scales = None,
     report: Annotated[
         bool, Option("--report", help="Tell how far the picture can be trusted.")
     ] = False,
@@ -123,8 +124,11 @@ def embed(
             "--missing drop leaves out rows, and a matrix of distances has a column for each; "
             "leave such points out of the file"
         )
+    colours = options.scales_in(scales)
     if explore is not None:
         options.check_page(explore)
+    elif colours:
+        raise ValueError("--scales is for the colours of a page; pass --explore")
     if plot is not None:
         files.check_plot(plot)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
@@ -147,7 +151,7 @@ def embed(
         shade = table.about(str(color)) if is_drawn else None
         about: Any = None
         if explore is not None:
-            about = files.columns_of(table, color, taker.used, n_components)
+            about = files.columns_of(table, color, colours, taker.used, n_components)
         shape = table.shape
         if keep is not None:
             table = table.keep(options.names_in(keep) or [])
@@ -191,6 +195,7 @@ def embed(
                     part,
                     columns=about,
                     color=color,
+                    scales=colours,
                     images=shape,
                     title="points" if source == STREAM else source.stem,
                     feature_names=names or None,

@@ -5,6 +5,7 @@ Loaded together with the libraries, so that the command itself starts at once.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
@@ -197,13 +198,14 @@ def check_plot(path: Path) -> None:
 
 
 def columns_of(
-    table: Table, color: str | None, used: list[str], n_components: int
+    table: Table, color: str | None, scales: Iterable[str], used: list[str], n_components: int
 ) -> dict[str, Any]:
     """Take the columns that say something about points beside the numbers that are embedded."""
     known = table.described
     own = {*SCORES, *(f"ptu{place}" for place in range(n_components))}
-    if color is not None and color not in {*known, *used, *own}:
-        raise ValueError(f"there is no column {color}; the columns are {listed(list(known))}")
+    for name in (*scales, *([] if color is None else [color])):
+        if name not in {*known, *used, *own}:
+            raise ValueError(f"there is no column {name}; the columns are {listed(list(known))}")
     return {name: values for name, values in known.items() if name not in used}
 
 

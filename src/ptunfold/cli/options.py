@@ -34,6 +34,13 @@ ChunkSize = Annotated[
     Option(min=1, help="Rows in memory at a time. By default a part of some tens of megabytes."),
 ]
 Resume = Annotated[bool, Option("--resume", help="Go on with an output that was stopped.")]
+Scales = Annotated[
+    str | None,
+    Option(
+        help="How the page colours columns: phase=cyclic,hour=24. The scales are kinds, "
+        "sequential, diverging, cyclic, or the length of a turn."
+    ),
+]
 AsJson = Annotated[bool, Option("--json", help="Tell what was done as JSON.")]
 Force = Annotated[bool, Option("--force", help="Replace files that are there.")]
 
@@ -44,6 +51,15 @@ def names_in(text: str | None) -> list[str] | None:
         return None
     fields = next(csv.reader([text], skipinitialspace=True), [])
     return [name.strip() for name in fields if name.strip()]
+
+
+def scales_in(text: str | None) -> dict[str, Any]:
+    """Read names of columns with the scales of their colours."""
+    pairs = [name.rpartition("=") for name in names_in(text) or []]
+    for name, _, scale in pairs:
+        if not name or not scale:
+            raise ValueError(f"--scales {text} tells no column and its scale; pass phase=cyclic")
+    return {name.strip(): number_or_word(scale.strip()) for name, _, scale in pairs}
 
 
 def number_or_word(text: str) -> Any:

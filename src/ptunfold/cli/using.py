@@ -93,10 +93,12 @@ def explore(
             "repeated.",
         ),
     ] = None,
+    scales: options.Scales = None,
     force: options.Force = False,
 ) -> None:
     """Write a page to look into the data and the embedding of a model with a browser."""
     options.check_page(output)
+    wanted = options.scales_in(scales)
     PTU = estimator()
     from ptunfold.cli.files import places_in
 
@@ -104,7 +106,7 @@ def explore(
         fitted = PTU.load(model)
         others = {file.stem: places_in(file) for file in compare or ()}
         with outputs.writing(output) as part:
-            fitted.explore(part, title=model.stem, compare=others)
+            fitted.explore(part, title=model.stem, compare=others, scales=wanted)
     tell(f"open it in a browser: {output}")
 
 

@@ -10,11 +10,34 @@ from ptunfold.explorer.columns import Column
 from ptunfold.explorer.measuring import Measured
 from ptunfold.types import FloatArray, IntArray, Seam
 
-# All that there may be.
-SCORES = (
-    "local distortion", "disagreement", "coherence", "stretch", "curvature", "error bar", "rim",
-    "landmark", "component", "void", "seam",
-)  # fmt: skip
+# All that there may be, and what a page says of each.
+SCORES = {
+    "local distortion": "How much the ways from the point to its neighbours are too long or too "
+    "short in the embedding, relative to their lengths: 0.1 is 10 %.",
+    "disagreement": "How much paths unfolded from one end and from the other differ in length, on "
+    "the average of a dozen paths, relative to their lengths.",
+    "coherence": "How far the unfolding of paths can be believed around the point: 1 where tangent "
+    "planes agree, 0 where they say nothing and lengths are those along the graph.",
+    "stretch": "The factor by which the embedding makes lengths at the point too long or too "
+    "short, in the worst direction: 1 is true.",
+    "curvature": "How the sheet is curved at the point: above 0 like a ball, below 0 like a "
+    "saddle, 0 where it unrolls flat.",
+    "error bar": "How far the place of the point in the embedding may be off: one standard "
+    "deviation, in the units of the coordinates.",
+    "rim": "Whether the point is at the rim of the sheet, or of a hole in it: its neighbours all "
+    "lie on one side.",
+    "landmark": "Whether distances were measured from the point to all others; the others were "
+    "placed by them.",
+    "component": "The part of the graph that the point belongs to; no path leads to another.",
+    "void": "The hole that the point lies around, by its number.",
+    "seam": "The seam at which closed data were cut open to be laid flat, by its number.",
+}
+# What it says of columns that are none of them.
+OTHERS = {
+    "feature": "A feature of the data.",
+    "place": "A coordinate of the embedding; which way it points has no meaning.",
+    "given": "A column that came with the data.",
+}
 
 
 def score_columns(

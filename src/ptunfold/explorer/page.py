@@ -21,6 +21,7 @@ from ptunfold.caller import warn
 from ptunfold.explorer.borders import Borders
 from ptunfold.explorer.columns import Column
 from ptunfold.explorer.comparison import Comparison
+from ptunfold.explorer.measures import OTHERS, SCORES
 from ptunfold.explorer.scales import Scale
 from ptunfold.explorer.widget import make_widget
 from ptunfold.io.outputs import whole_file
@@ -37,6 +38,7 @@ _FARTHEST = 1000.0  # extents from the origin, where 32 bits are enough
 _LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
 _SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
+_MOST_LETTERS = 1 << 22  # of a script element: browsers copy what they have of it again and again
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -190,6 +192,7 @@ def make_page(
                 "array": name,
                 "labels": column.labels,
                 "is_score": column.is_score,
+                "about": SCORES.get(column.name) if column.is_score else None,
                 "scale": _described(column.scale),
             }
         )
@@ -212,6 +215,7 @@ def make_page(
         "features": names if is_named and has_features else [],
         "input_title": "data" if n_features <= 3 else "data, three principal components",
         "columns": described,
+        "about": OTHERS,
         "axes": None if axes is None else list(map(_described, axes)),
         "color": color,
         "image_shape": None if pictures is None else list(pictures.shape[1:]),
@@ -271,7 +275,7 @@ class _Box:
 
     def __init__(self) -> None:
         self.entries: dict[str, Any] = {}
-        self._arrays: list[tuple[str, Any]] = []
+        self._arrays: list[tuple[str, Any, bool]] = []
 
     def add(self, name: str, values: FloatArray | IntArray, *, is_exact: bool) -> None:
         """Add numbers, in as many bits as they need or in 16 for the range of each column."""
@@ -290,20 +294,27 @@ class _Box:
     def store(self, name: str, array: Any, **more: Any) -> None:
         """Add an array as it is."""
         array = np.ascontiguousarray(array).astype(array.dtype.newbyteorder("<"), copy=False)
-        self.entries[name] = {"id": f"data-{name}", "dtype": array.dtype.name, **more}
-        self._arrays.append((name, array.reshape(-1).view(np.uint8)))
+        raw = array.reshape(-1).view(np.uint8)
+        some = raw[len(raw) // 2 :][:_SOME].tobytes()
+        is_worth_it = len(zlib.compress(some, _EFFORT)) < _WORTH_IT * len(some)
+        told = {"id": f"data-{name}", "dtype": array.dtype.name, "packed": is_worth_it}
+        self.entries[name] = {**told, **more}
+        self._arrays.append((name, raw, is_worth_it))
 
     def scripts(self, n_jobs: int | None) -> list[str]:
         """Write all arrays as elements of a page."""
-        return run_together([partial(_script, *pair) for pair in self._arrays], Run(n_jobs))
+        return run_together([partial(_script, *one) for one in self._arrays], Run(n_jobs))
 
 
-def _script(name: str, raw: Any) -> str:
-    some = raw[len(raw) // 2 :][:_SOME].tobytes()
-    is_worth_it = len(zlib.compress(some, _EFFORT)) < _WORTH_IT * len(some)
-    packer = zlib.compressobj(_EFFORT if is_worth_it else 0, wbits=_GZIP)
-    text = base64.b64encode(packer.compress(raw.data) + packer.flush()).decode("ascii")
-    return f'<script type="text/plain" id="data-{name}">{text}</script>'
+def _script(name: str, raw: Any, is_packed: bool) -> str:
+    packer = zlib.compressobj(_EFFORT, wbits=_GZIP)
+    data = packer.compress(raw.data) + packer.flush() if is_packed else raw.data
+    text = base64.b64encode(data).decode("ascii")
+    parts = [text[at : at + _MOST_LETTERS] for at in range(0, max(len(text), 1), _MOST_LETTERS)]
+    return "\n".join(
+        f'<script type="text/plain" id="data-{name}-{index}">{part}</script>'
+        for index, part in enumerate(parts)
+    )
 
 
 def _as_given(values: FloatArray | IntArray) -> FloatArray:

@@ -5,9 +5,9 @@ from __future__ import annotations
 # The palette of Okabe and Ito without its black and its yellow, and then colours that stay apart
 # for usual eyes and for those that lack one kind of cones.
 KINDS = [
-    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#224411", "#772288",
-    "#2233bb", "#885566", "#aa55dd", "#880011", "#553344", "#99bb66", "#665511", "#ee88ff",
-    "#bb2288", "#bb0033", "#998855", "#8877bb",
+    "#0072b2", "#e69f00", "#009e73", "#cc79a7", "#56b4e9", "#d55e00", "#662200", "#9933ff",
+    "#1100aa", "#aa0077", "#226611", "#551166", "#5500ee", "#bb0000", "#ee00cc", "#88bb66",
+    "#223344", "#886688", "#9988ff", "#7733aa",
 ]  # fmt: skip
 # From below zero to above it; the middle is pale, and seen on white.
 DIVERGING = [

@@ -22,7 +22,8 @@ _ANGLES = (
 )
 _SIGNED = (
     "anomaly|balance|bias|change|charge|contrast|correlation|curvature|delta|deviation|"
-    "diff|difference|effect|error|fold|gain|logfc|loading|residuals?|signed|skew|zscore"
+    "diff|difference|effect|error|fold|gain|logfc|loading|residuals?|scores?|signed|skew|velocity|"
+    "zscore"
 )
 _LABELS = (
     "batch|category|class|classes|clusters?|digits?|groups?|kinds?|labels?|leiden|louvain|species|"

@@ -10,6 +10,7 @@ from ptunfold.types import FloatArray
 
 _LARGEST_SIDE = 48
 _MOST_BYTES = 64 << 20
+_PALE = 0.5  # of the range of all images, that most of them do not fill
 
 
 def thumbnails(images: Any, points: FloatArray) -> Any:
@@ -17,7 +18,8 @@ def thumbnails(images: Any, points: FloatArray) -> Any:
 
     ``images`` are (n_points, height, width), perhaps with 3 colours, or a shape if the points are
     their pixels. Returns uint8 (n_points, height, width, channels): the darkest value of all images
-    is black, the brightest white; bytes stay as they are.
+    is black, the brightest white, or those of each where most would be pale; bytes stay as they
+    are.
     """
     n_points = len(points)
     if isinstance(images, tuple) and all(isinstance(side, int | np.integer) for side in images):
@@ -48,8 +50,13 @@ def thumbnails(images: Any, points: FloatArray) -> Any:
         pictures = _shrink(pictures, axis, min(size, pictures.shape[axis]))
     if images.dtype == np.uint8:
         return np.rint(pictures).astype(np.uint8)
-    low, high = float(images.min()), float(images.max())
-    return np.rint((pictures - low) * (255 / (high - low) if high > low else 0)).astype(np.uint8)
+    axes = (1, 2, 3)
+    low, high = pictures.min(axes, keepdims=True), pictures.max(axes, keepdims=True)
+    if np.median(high - low) >= _PALE * np.ptp(pictures):
+        low, high = images.min(), images.max()
+    span = np.subtract(high, low, dtype=np.float64)
+    share = np.divide(pictures - low, span, out=np.zeros(pictures.shape), where=span > 0)
+    return np.rint(255 * share).astype(np.uint8)
 
 
 def _shrink(pictures: Any, axis: int, size: int) -> Any:
