@@ -39,8 +39,9 @@ export function endTexts({ range: [low, high], isCut, scale }) {
 export function measured(value, std) {
   if (!Number.isFinite(value)) return "–";
   if (!(std > 0)) return String(Number(value.toPrecision(5)));
-  const rounded = Number(std.toPrecision(1));
-  const places = -Math.floor(Math.log10(rounded));
+  const hasTwo = std.toExponential(1).startsWith("1"); // digits, or rounding would take up to a third of it
+  const rounded = Number(std.toPrecision(hasTwo ? 2 : 1));
+  const places = hasTwo - Math.floor(Math.log10(rounded));
   if (places > 0 && places < 7) return `${value.toFixed(places)} ± ${rounded.toFixed(places)}`;
   const count = Math.floor(Math.log10(Math.abs(value) || rounded)) + places + 1;
   return `${count < 1 ? 0 : Number(value.toPrecision(Math.min(count, 15)))} ± ${rounded}`;

@@ -6,10 +6,12 @@ import { endTexts, fitting, measured } from "./text.js";
 test("lengths have as many digits as their errors allow", () => {
   assert.equal(measured(12.3127, 0.4), "12.3 ± 0.4");
   assert.equal(measured(12.04, 0.38), "12.0 ± 0.4");
-  assert.equal(measured(3.51222, 0.0018), "3.512 ± 0.002");
+  assert.equal(measured(3.51222, 0.0018), "3.5122 ± 0.0018");
   assert.equal(measured(9.96, 0.096), "10.0 ± 0.1");
   assert.equal(measured(1234.5, 34), "1230 ± 30");
   assert.equal(measured(1234.5, 3.4), "1235 ± 3");
+  assert.equal(measured(337.5, 104), "340 ± 100");
+  assert.equal(measured(12.34, 1), "12.3 ± 1.0");
   assert.equal(measured(0, 0.2), "0.0 ± 0.2");
   assert.equal(measured(1, 400), "0 ± 400");
   assert.equal(measured(1.23456e-201, 2e-203), "1.23e-201 ± 2e-203");
