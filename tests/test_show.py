@@ -27,6 +27,7 @@ from ptunfold.explorer.palette import CYCLIC, DIVERGING, GAP, KINDS, OTHERS
 
 @pytest.fixture(autouse=True)
 def no_figures_left():
+    plt.close("all")  # examples of figures leave some
     yield
     plt.close("all")
 

@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
+from scipy.sparse.csgraph import connected_components
 from scipy.spatial.distance import cdist
 from sklearn.utils.extmath import svd_flip
 
@@ -147,14 +148,18 @@ def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray],
             f"weights of shape {weights.shape} are not a symmetric matrix of {n_points} rows "
             "without negative numbers; pass one weight for each distance"
         )
+    apart = ValueError(
+        "weights are 0 between parts of the points, which have no place relative to each other "
+        "then; pass small weights instead"
+    )
+    # Rounding may let a factor through that does not exist.
+    if connected_components(weights > 0, directed=False, return_labels=False) > 1:
+        raise apart
     laplacian = np.diag(weights.sum(axis=1)) - weights
     try:
         factor = cho_factor(laplacian + weights.mean())
     except np.linalg.LinAlgError as error:
-        raise ValueError(
-            "weights are 0 between parts of the points, which have no place relative to each "
-            "other then; pass small weights instead"
-        ) from error
+        raise apart from error
     return lambda pull: cho_solve(factor, pull)
 
 
