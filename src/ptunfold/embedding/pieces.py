@@ -17,6 +17,7 @@ from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.distances import distances_among
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
+from ptunfold.geodesics.squares import Squares
 from ptunfold.geometry.order import sample
 from ptunfold.threads import Run
 from ptunfold.types import Connection, Embedding, FloatArray, Geometry, IntArray, LandmarkPlan
@@ -79,17 +80,11 @@ class _Scaling:
         if self.mds == "auto" and n_filled == n_components:
             assert connection.points is not None
             points, is_curved = connection.points[nodes], connection.curvature is not None
-
-            def rows_from(sources: IntArray) -> FloatArray:
-                rows = np.empty((len(sources), len(nodes)), dtype=dtype)
-                rows[:, order] = np.sqrt(squares.rows(rank[sources]))
-                return rows
-
-            rank = np.argsort(order)
-            looked_at = sample(points, N_LOOKED_AT)
-            if is_strained(rows_from(looked_at), looked_at, coordinates, is_curved=is_curved):
+            looked_at, rank = sample(points, N_LOOKED_AT), np.argsort(order)
+            rows = _distances_from(looked_at, squares, rank)
+            if is_strained(rows, looked_at, coordinates, is_curved=is_curved):
                 anchors = sample(points, N_ANCHORS)
-                rows = rows_from(anchors)
+                rows = _distances_from(anchors, squares, rank)
                 del squares  # they are larger than all that follows
                 coordinates = relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
         return Embedding(coordinates, eigenvalues)
@@ -131,6 +126,15 @@ class _Scaling:
             return False
         before = landmark_mds(rows[half], landmarks[half], self.n_components).coordinates
         return embedding_error(before, places) <= _SETTLED
+
+
+def _distances_from(sources: IntArray, squares: Squares, rank: IntArray) -> FloatArray:
+    """Read distances from some nodes to all; ``rank`` is the row of each in the matrix."""
+    rows = squares.rows(rank[sources])
+    np.sqrt(rows, out=rows)
+    for row in rows:  # one by one: there is no second copy of them
+        row[:] = row[rank]
+    return rows
 
 
 def landmarks_for(
