@@ -13,6 +13,7 @@ import sys
 import tempfile
 import warnings
 from contextlib import contextmanager, nullcontext
+from importlib.util import find_spec
 from pathlib import Path
 from threading import Event, Thread
 
@@ -70,6 +71,16 @@ def status(name):
     raise ValueError(name)
 
 
+def worker_peak():
+    """Return the largest resident size of this process."""
+    return status("VmHWM")
+
+
+def forget():
+    """Start the mark of the largest size anew at the present one."""
+    Path("/proc/self/clear_refs").write_text("5")
+
+
 class Sampler(Thread):
     """The largest resident size without files, as seen every few milliseconds."""
 
@@ -96,17 +107,13 @@ class Watch:
 
     def __init__(self):
         self.stages, self.peaks = ["start"], {}
-        self.forget()
-
-    def forget(self):
-        """Start the mark anew at the present size."""
-        Path("/proc/self/clear_refs").write_text("5")
+        forget()
 
     def note(self):
         """Write down what the stage that is under way has had."""
         stage = self.stages[-1]
         self.peaks[stage] = max(self.peaks.get(stage, 0), status("VmHWM"))
-        self.forget()
+        forget()
 
     @contextmanager
     def within(self, stage):
@@ -132,6 +139,7 @@ class Watch:
 def measure(case):
     """Fit in this process; print the estimate and the peak."""
     from ptunfold import PTU, Disk, estimator, pipeline
+    from ptunfold.engines.cluster import ClusterEngine
 
     warnings.simplefilter("ignore")
     how = dict(case["how"])
@@ -170,9 +178,18 @@ def measure(case):
         return plan, noted
 
     estimator.plan_landmarks = planned
+    check_room = ClusterEngine.check_room
+
+    def checked(self, needs, n_landmarks):
+        told["worker_estimate"] = needs.worker(1, n_landmarks)
+        check_room(self, needs, n_landmarks)
+
+    ClusterEngine.check_room = checked
     for stage in STAGES:
         setattr(pipeline, stage, watch.over(stage, getattr(pipeline, stage)))
     before, held = status("VmRSS"), status("VmRSS") - status("RssFile")
+    if client is not None:
+        client.run(forget)
     with Sampler() if client is not None else nullcontext() as sampler:
         model = PTU(**how).fit(points)
     watch.note()
@@ -181,6 +198,7 @@ def measure(case):
     peak = peaks[where]
     if client is not None:  # its rows are files that are mapped, and given back when asked for
         peak = sampler.most - held
+        told["worker_peak"] = max(client.run(worker_peak).values())
     told |= {"peak": peak, "stage": where, "peaks": peaks, "texture": model.texture_}
     told["degree"] = model._fitted.geometry.graph.n_edges / len(points)
     print(json.dumps(told))
@@ -245,6 +263,14 @@ def cases():
     add("dask", 10_000, engine="dask")
     add("dask", 20_000, engine="dask", dtype="float32")
     add("dask", 300_000, engine="dask", landmarks=50)
+    if find_spec("cupy"):
+        for n_points in (10_000, 50_000):
+            for dtype in ("float32", "float64"):
+                add("cuda", n_points, dtype=dtype, engine="cuda")
+        for data in ("clean", "noisy", "rough"):
+            add("cuda", 20_000, 50, "float32", data, engine="cuda")
+            add("cuda", 100_000, 50, "float32", data, engine="cuda", landmarks=50)
+        add("cuda", 1_000_000, dtype="float32", engine="cuda", landmarks=100)
     return found
 
 
@@ -264,7 +290,7 @@ def main():
     if asked.case:
         measure(json.loads(asked.case))
         return
-    rows, ratios = [], []
+    rows, workers, ratios = [], [], []
     for case in cases():
         if asked.names and case["name"] not in asked.names:
             continue
@@ -281,6 +307,14 @@ def main():
             f"| {told['stage']} |"
         )
         print(rows[-1], flush=True)
+        if "worker_peak" in told:
+            ratio = told["worker_estimate"] / told["worker_peak"]
+            workers.append(
+                f"| {words(case)} | {case['n_points']} | {case['dtype']} "
+                f"| {told['worker_estimate'] / 1e6:.0f} | {told['worker_peak'] / 1e6:.0f} "
+                f"| {ratio:.2f} |"
+            )
+            print(workers[-1], flush=True)
     text = f"""What fits on two threads take, and the estimate made before their distances begin.
 
 Each fit is a fresh process that has made a small fit of the same kind. The peak is the largest
@@ -292,6 +326,12 @@ of it.
 | fit | n | D | d | dtype | data | estimate MB | peak MB | ratio | peak at |
 | --- | --- | --- | --- | --- | --- | --- | --- | --- | --- |
 {NEWLINE.join(rows)}
+
+A worker of a cluster, one of two with a thread each: all of its resident size, libraries included.
+
+| fit | n | dtype | estimate MB | peak MB | ratio |
+| --- | --- | --- | --- | --- | --- |
+{NEWLINE.join(workers)}
 
 A GPU was not measured. Its host part is estimated as graph, frames and connection, which is what is
 left of a fit whose distances are on the device. There the engine asks the device itself, when the

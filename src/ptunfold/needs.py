@@ -23,7 +23,9 @@ _EDGES_A_NEIGHBOR_IN_MANY = 1.5
 _MANY_FEATURES = 15
 _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
+_PROCESS = 340_000_000  # a worker of a cluster, with its libraries and kernels
 _READ_TOGETHER = 1 << 30
+_ANCHORS, _PLACED_TOGETHER = 400, 1 << 12  # of relaxation
 _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 
@@ -119,9 +121,22 @@ class Needs:
         return self.n_jobs * self.n_points * point + shares
 
     @property
+    def _tree(self) -> int:
+        """What a thread has for each point of the tree of a landmark."""
+        return 48 + 16 * self.dim + 8 * self.dim**2
+
+    @property
     def _scaling(self) -> float:
         """What the eigensolver has beside the matrix."""
         return 8 * 30 * self.n_points * (self.n_components + 6)
+
+    @property
+    def _relaxing(self) -> float:
+        """What pictures of rough data take that are relaxed, beside the distances."""
+        if not self.is_partly:
+            return 0.0
+        block = 2 * 8 * min(self.n_points, _PLACED_TOGETHER)
+        return _ANCHORS * (self.n_points * self.itemsize + self.n_jobs * block)
 
     def all_distances(self) -> float:
         """All distances in memory, and classical scaling."""
@@ -141,7 +156,7 @@ class Needs:
 
     def on_device(self) -> float:
         """All distances on a device, or where its engine finds room."""
-        return max(self.laying, _FIXED + self.geometry)
+        return max(self.laying, _FIXED + self.geometry + self._relaxing)
 
     def stress(self) -> float:
         """All distances in memory, and the least stress."""
@@ -149,13 +164,22 @@ class Needs:
         arrays = self.n_points**2 * (8 * n_arrays + self.itemsize)
         return max(self.laying, _FIXED + self.geometry + arrays)
 
+    def worker(self, n_threads: int, n_landmarks: int | None) -> float:
+        """All distances, or those from landmarks, by one process of a cluster."""
+        edge = 20 + self._edge + 8 * self.is_partly
+        sent = self.n_edges * edge + 8 * self.n_points * (min(self.n_features, 16) + 8)
+        if n_landmarks is None:
+            working = self._searching / self.n_jobs
+        else:
+            working = self.n_points * (self._tree + 2 * self.itemsize)
+        return _PROCESS + sent + n_threads * working
+
     def landmarks(self, count: int) -> float:
         """Distances from landmarks."""
         rows = self.n_points * count * self.itemsize
-        tree = 48 + 16 * self.dim + 8 * self.dim**2
         products = 12 * count * min(self.n_points, _COLUMNS)
         scaling = products + min(products, _BUFFER)
-        working = max(self.n_jobs * self.n_points * tree, scaling)
+        working = max(self.n_jobs * self.n_points * self._tree, scaling)
         edges = 8 * self.n_edges * (not self.is_partly)
         others = 64 * self.n_points
         return max(self.laying, _FIXED + self.geometry + edges + rows + working + others)

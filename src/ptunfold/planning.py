@@ -110,7 +110,10 @@ def plan_landmarks(
         return needed
 
     def check(points: Points, settings: Settings, kind: str | None, graph: Graph) -> float:
-        return within_room(bytes_for(final, needs_for(points, settings, kind, graph)))
+        needs = needs_for(points, settings, kind, graph)
+        needed = within_room(bytes_for(final, needs))
+        engine.check_room(needs, None if final is None else final.count)
+        return needed
 
     within_room(min(bytes_for(final, needs) for needs in possible))
     return plan, check

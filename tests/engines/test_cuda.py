@@ -128,6 +128,28 @@ def test_curved_without_one(emulated):
     check_everything(petals(400).points, 2)
 
 
+def check_strained(n_points):
+    """A picture that is relaxed, by rows of the matrix on the device, is that of threads."""
+    points = np.random.default_rng(0).standard_normal((n_points, 6))
+    embeddings = []
+    for options in ({}, {"engine": "cuda"}, {"mds": "classical"}):
+        with pytest.warns(UserWarning, match="tangent planes"):
+            embeddings.append(PTU(landmarks=None, **options).fit_transform(points))
+    here, there, classical = embeddings
+    scale = np.abs(here).max()
+    assert np.abs(here - classical).max() > 0.05 * scale
+    assert np.median(np.abs(there - here)) < 1e-3 * scale
+
+
+@pytest.mark.gpu
+def test_strained_on_a_gpu(gpu):
+    check_strained(1500)
+
+
+def test_strained_without_one(emulated):
+    check_strained(400)
+
+
 @pytest.mark.gpu
 @pytest.mark.parametrize("kept", [1, 40])
 def test_a_short_memory_of_visits_on_a_gpu(gpu, monkeypatch, kept):

@@ -96,7 +96,9 @@ def least_stress(
     def follow(block: slice) -> None:
         wanted = np.ascontiguousarray(rows[:, block].T, dtype=np.float64)
         nearest = wanted.argmin(axis=1)
-        wanted = np.sqrt(wanted**2 + lack)
+        wanted *= wanted  # in place: threads have one such block each
+        wanted += lack
+        np.sqrt(wanted, out=wanted)
         places = start[block] + (after - before)[nearest]
         pull_into_place(wanted, after, places)
         moved[block] = places

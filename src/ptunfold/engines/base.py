@@ -63,6 +63,9 @@ class Engine:
         """Tell how much memory a fit by all distances needs here."""
         return needs.all_distances()
 
+    def check_room(self, needs: Needs, n_landmarks: int | None) -> None:
+        """Refuse a fit that does not fit where this engine works, beside the memory here."""
+
     def close(self) -> None:
         """Let everything go."""
 

@@ -18,7 +18,8 @@ import numpy as np
 from ptunfold.engines.base import Engine
 from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
-from ptunfold.memory import free_bytes
+from ptunfold.memory import NoRoomError, free_bytes, in_words
+from ptunfold.needs import Needs
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
@@ -70,6 +71,18 @@ class ClusterEngine(Engine):
     def rows(self, connection: Connection) -> ClusterRows:
         """Prepare distances from single sources in a connected graph."""
         return ClusterRows(connection, self._send)
+
+    def check_room(self, needs: Needs, n_landmarks: int | None) -> None:
+        """Refuse a fit that the memory of a worker does not hold; Dask would kill it."""
+        for n_threads, limit in self.client.run_on_scheduler(_workers):
+            needed = needs.worker(n_threads, n_landmarks)
+            if limit and needed > limit:
+                raise NoRoomError(
+                    f"a worker of the cluster with {n_threads} threads needs about "
+                    f"{in_words(needed)}, but its limit is {in_words(limit)}; start workers with "
+                    "more memory or fewer threads, or fit a part of the points and transform the "
+                    "rest"
+                )
 
     def _send(self, what: Any) -> Sent:
         self._sent.append(Sent(self.client, what))
@@ -188,6 +201,13 @@ def _mean(connection: Connection, sources: IntArray, dtype: str) -> FloatArray:
     rows = np.empty((len(sources), connection.graph.n_points), dtype=dtype)
     MeanRows(connection).fill(sources, rows, Run(n_jobs=1))
     return rows
+
+
+def _workers(dask_scheduler: Any) -> list[tuple[int, int]]:
+    """List threads and limit of memory of each worker, where the scheduler is."""
+    return [
+        (worker.nthreads, worker.memory_limit or 0) for worker in dask_scheduler.workers.values()
+    ]
 
 
 def _distributed() -> Any:
