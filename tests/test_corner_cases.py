@@ -45,6 +45,17 @@ def test_points_far_from_the_origin_can_be_transformed():
         model.transform(points * 1e10)
 
 
+@pytest.mark.parametrize("power", [-59, 59])
+def test_curvature_of_the_smallest_and_largest_points(power, tmp_path):
+    """It has the unit of lengths to the power of -2, and was held to the bounds of lengths."""
+    points = drawn("sphere", 87, 3, 0, power=power).points()
+    model = PTU().fit(points)
+    model.save(tmp_path / "model.safetensors")
+    again = PTU.load(tmp_path / "model.safetensors")
+    np.testing.assert_array_equal(again.transform(points), model.embedding_)
+    assert np.isfinite(again.distances([0])).all()
+
+
 @pytest.mark.filterwarnings("ignore:the neighbour graph has")
 def test_places_of_an_embedding_at_the_limit_go_back():
     """Unrolled, a sheet in single precision is larger than points may be."""

@@ -177,6 +177,7 @@ def tampered(saved, path, **arrays):
         ("labels", lambda a: np.arange(len(a)) % 2, "labels are not the same at both ends"),
         ("shortcuts", lambda _: np.array([[0, 10**6]]), "shortcuts names 1 times a point"),
         ("points", lambda a: a * 1e80, "points has .* not between"),
+        ("points", lambda a: a * 1e-200, "points are .* across, too little for squares"),
         ("model.embedding_", lambda a: a[:, :0], "embedding_ of shape .* are no points"),
         ("model.embedding_", lambda a: a * np.inf, r"model\.embedding_ has .* NaN"),
         ("model.eigenvalues_", lambda a: a[:1], "eigenvalues_ has shape"),

@@ -247,7 +247,7 @@ class _Builder:
         frames, pruned = tangent_frames(surface, pruned, settings, texture, order, device, run)
         pruned = widen(surface, pruned, frames, settings, run)
         # Sec. 3.3
-        connection = connected(surface, pruned.graph, frames, settings, texture, device, run)
+        connection = connected(surface, pruned.graph, frames, settings, texture, run)
         seen, points = None, self.points
         if isinstance(points, Space) and isinstance(surface, Space):
             self.said.extend(points.said())

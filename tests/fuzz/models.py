@@ -276,7 +276,7 @@ def run(n_cases: int, seed: int = 0) -> dict[str, int]:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         for number, content in enumerate(make_models()):
-            (folder / f"{number}.model").write_bytes(content)
+            (folder / f"{number:02d}.model").write_bytes(content)
         start = 0
         while start < n_cases:
             stop = min(start + _BATCH, n_cases)

@@ -7,10 +7,15 @@ import pytest
 
 from ptunfold.geometry.connection import ARC
 from ptunfold.kernels.bending import (
+    Laid,
     bend_edges,
     favor_edges,
+    fit_arcs,
+    lay_edges,
     mark_nearest,
     nearest_orthogonal,
+    note_shadows,
+    shortest_shadows,
     write_in_frames,
 )
 
@@ -76,6 +81,68 @@ def test_arcs_are_a_series_in_the_overlap(size, favor):
         angles = np.arccos(np.minimum(cosines, 1))
         longer = axes @ np.diag(1 / np.sinc(angles / np.pi)) @ axes.T
         np.testing.assert_allclose(steps[edge], longer @ mean[edge], rtol=1e-3)
+
+
+def some_laid(n_edges, dim):
+    shapes = (n_edges, dim, dim), (n_edges, dim), (n_edges, 2), (n_edges,)
+    return Laid(*(np.full(shape, np.nan) for shape in shapes))
+
+
+def test_edges_are_laid_both_ways():
+    turns, (there, here), lengths = (
+        random_frames(6, 3, 3),
+        RNG.normal(size=(2, 6, 3)),
+        RNG.random(6),
+    )
+    order = RNG.permutation(12)
+    forth, back, laid = order[:6], order[6:], some_laid(12, 3)
+    note_shadows(forth, back, there, here, lengths, laid)
+    lay_edges(forth, back, turns, there, here, laid)
+    np.testing.assert_array_equal(laid.rotations[forth], turns)
+    np.testing.assert_array_equal(laid.rotations[back], turns.swapaxes(1, 2))
+    for edges, steps in ((forth, there), (back, here)):
+        np.testing.assert_array_equal(laid.steps[edges], steps)
+        expected = np.column_stack(((steps**2).sum(axis=1), lengths**2))
+        np.testing.assert_allclose(laid.squares[edges], expected)
+
+
+def test_arcs_are_as_long_as_their_edges_or_a_little_longer():
+    turns, (there, here) = random_frames(6, 2, 2), RNG.normal(size=(2, 6, 2))
+    shadows, lengths = there.copy(), np.ones(6)
+    mean, arcs = there.copy(), there / np.linalg.norm(there, axis=1, keepdims=True)
+    arcs *= np.array([0.5, 1.2, 9.0, 1.1, 1.0, 1.0])[:, None]
+    mean[3] = 0  # opposite directions: the shadow at the tail
+    there[4] = arcs[4] = mean[4] = 0  # upright
+    lengths[5] = 0
+    forth, back, laid = np.arange(6), np.arange(6, 12), some_laid(12, 2)
+    fit_arcs(forth, back, turns, lengths, 1.5, mean, arcs, there, here, laid)
+    found = np.linalg.norm(there, axis=1)
+    np.testing.assert_allclose(found[:3], [1, 1.2, 1.5])
+    np.testing.assert_allclose(there[3] / found[3], shadows[3] / np.linalg.norm(shadows[3]))
+    assert 1 <= found[3] <= 1.5
+    np.testing.assert_array_equal(found[4:], 0)
+    np.testing.assert_allclose(here, -np.einsum("eji,ej->ei", turns, there), atol=1e-15)
+    np.testing.assert_allclose(laid.longer[:6], np.maximum(found, 1))
+    np.testing.assert_array_equal(laid.longer[:6], laid.longer[6:])
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+def test_shadows(dtype):
+    points, frames = RNG.normal(size=(20, 7)).astype(dtype), random_frames(20, 7, 2)
+    tails, heads = RNG.integers(0, 20, (2, 50)).astype(np.int32)
+    heads[0] = tails[0]
+    least, most = np.empty((2, 50))
+    shortest_shadows(points, frames, tails, heads, least, most)
+    offsets = points[heads].astype(float) - points[tails]
+    lengths = np.linalg.norm(offsets, axis=1)
+    shadows = [
+        np.linalg.norm(np.einsum("eDi,eD->ei", frames[ends], offsets), axis=1)
+        for ends in (tails, heads)
+    ]
+    is_long = lengths > 0
+    np.testing.assert_array_equal((least[~is_long], most[~is_long]), 1)
+    np.testing.assert_allclose((least * lengths)[is_long], np.minimum(*shadows)[is_long])
+    np.testing.assert_allclose((most * lengths)[is_long], np.maximum(*shadows)[is_long])
 
 
 @pytest.mark.parametrize("dim", [1, 2, 3])

@@ -1,4 +1,4 @@
-"""Tangent frames and the connection on one GPU."""
+"""Tangent frames on one GPU."""
 
 from __future__ import annotations
 
@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.geometry.connection import ARC, EDGE_WEIGHT
 from ptunfold.geometry.frames import Planes, principal_directions
 from ptunfold.geometry.surface import fit_quadratic
-from ptunfold.types import FloatArray, Frames, IntArray
+from ptunfold.types import FloatArray, IntArray
 from ptunfold.validation.values import SURFACES
 
 # The library solves many small eigenproblems at once up to this size.
@@ -18,16 +17,14 @@ _LEAST_WIDTH = 1e-2  # of the length of a neighbourhood, where squares keep enou
 
 
 class DeviceGeometry:
-    """Neighbourhoods and edges of points that are on the device."""
+    """Neighbourhoods of points that are on the device."""
 
     most_values = 1 << 23
-    edges_together = 1 << 20
 
     def __init__(self, cupy: Any, points: FloatArray) -> None:
         self.cupy = cupy
         self.points = cupy.asarray(points)
         self.epsilon = float(np.finfo(points.dtype).eps)
-        self._vectors: tuple[FloatArray, Any] | None = None
 
     def fit_neighborhoods(
         self, points: FloatArray, members: IntArray, counts: IntArray, dim: int, tangent: str
@@ -84,56 +81,3 @@ class DeviceGeometry:
             bases = bases.copy()
             bases[nodes], values[nodes], residual[nodes] = map(self.cupy.asarray, some)
         return bases, values, residual
-
-    def edges_in_frames(
-        self, frames: Frames, tails: IntArray, heads: IntArray
-    ) -> tuple[Any, Any, Any, Any]:
-        """Write edges in the frames at both ends, and these frames in each other."""
-        if self._vectors is None or self._vectors[0] is not frames.vectors:
-            self._vectors = (frames.vectors, self.cupy.asarray(frames.vectors))
-        tails, heads = self.cupy.asarray(tails), self.cupy.asarray(heads)
-        at_tail, at_head = self._vectors[1][tails], self._vectors[1][heads]
-        offsets = self.points[heads].astype(np.float64) - self.points[tails].astype(np.float64)
-        overlaps = at_tail.transpose(0, 2, 1) @ at_head
-        from_tail = (at_tail.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
-        from_head = -(at_head.transpose(0, 2, 1) @ offsets[:, :, None])[:, :, 0]
-        return overlaps, from_tail, from_head, np.sqrt(np.square(offsets).sum(axis=1))
-
-    def favor(self, from_tail: Any, from_head: Any, overlaps: Any) -> Any:
-        """Let the direction of an edge count, which is carried along to itself."""
-        first, second = (
-            steps / np.maximum(np.sqrt(np.square(steps).sum(axis=1)), 1e-300)[:, None]
-            for steps in (from_tail, -from_head)
-        )
-        return overlaps + EDGE_WEIGHT * first[:, :, None] * second[:, None, :]
-
-    def bend(self, from_tail: Any, from_head: Any, overlaps: Any, turns: Any) -> tuple[Any, Any]:
-        """Find the arcs that belong to edges, and the means of their shadows, as `bend_edges`."""
-        mean = 0.5 * (from_tail - (turns @ from_head[:, :, None])[:, :, 0])
-        half = overlaps @ turns.transpose(0, 2, 1)
-        identity = self.cupy.asarray(np.eye(mean.shape[1]))
-        bent = identity - 0.5 * (half + half.transpose(0, 2, 1))
-        steps = ARC[-1] * mean
-        for weight in ARC[-2::-1]:
-            steps = weight * mean + (bent @ steps[:, :, None])[:, :, 0]
-        return mean, steps
-
-    def align(self, overlaps: Any) -> Any:
-        """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
-        dim = overlaps.shape[1]
-        if dim == 1:
-            return np.where(overlaps < 0, -1.0, 1.0)
-        if dim > 2:
-            first, _, second = np.linalg.svd(overlaps)
-            return first @ second
-        # A multiple of a rotation and one of a reflection; the larger wins.
-        a, b, c, d = (overlaps[:, row, column] for row in (0, 1) for column in (0, 1))
-        turn, flip = np.hypot(a + d, c - b), np.hypot(a - d, c + b)
-        sign = np.where(turn >= flip, 1.0, -1.0)
-        size = np.maximum(turn, flip)
-        cosine = np.where(size > 0, a + sign * d, 1.0) / np.where(size > 0, size, 1)
-        sine = np.where(size > 0, c - sign * b, 0.0) / np.where(size > 0, size, 1)
-        turns = np.empty_like(overlaps)
-        turns[:, 0, 0], turns[:, 1, 0] = cosine, sine
-        turns[:, 0, 1], turns[:, 1, 1] = -sign * sine, sign * cosine
-        return turns

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 
 from ptunfold.geometry.creases import cross_creases
 from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.order import sample
-from ptunfold.kernels.bending import bend_edges, favor_edges, nearest_orthogonal
+from ptunfold.kernels.bending import (
+    Laid,
+    bend_edges,
+    favor_edges,
+    fit_arcs,
+    lay_edges,
+    nearest_orthogonal,
+    note_shadows,
+)
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import Connection, FloatArray, Frames, Graph, IntArray, Points, Space
+from ptunfold.types import Connection, FloatArray, Frames, Graph, Points, Space
 from ptunfold.validation.points import as_points
 from ptunfold.validation.records import check_frames, check_graph, known_good
 from ptunfold.validation.values import STEPS, check_choice
@@ -79,62 +85,36 @@ def connect(
     return connect_frames(points, graph, frames, step, Run(n_jobs, verbose))
 
 
-def connect_frames(
-    points: Points, graph: Graph, frames: Frames, step: str, run: Run, *, device: Any = None
-) -> Connection:
-    """Do what `connect` does, anywhere: ``device`` measures edges elsewhere than here."""
+def connect_frames(points: Points, graph: Graph, frames: Frames, step: str, run: Run) -> Connection:
+    """Do what `connect` does, with what is known to be good."""
     dim = frames.intrinsic_dim
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
     squares = np.empty((graph.n_edges, 2))  # of shadows and edges
     longer = np.ones(graph.n_edges if step == "arc" else 0)
+    laid = Laid(rotations, steps, squares, longer)
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
-
-    def measure_here(
-        frames: Frames, tails: IntArray, heads: IntArray
-    ) -> tuple[FloatArray, FloatArray, FloatArray, FloatArray]:
-        return edges_in_frames(points, frames, tails, heads)
-
-    measure = measure_here if device is None else device.edges_in_frames
-    align = _align if device is None else device.align
-    bend = _bend if device is None else device.bend
-    favor = _favor if device is None else device.favor
-    bring = np.asarray if device is None else device.here
 
     def handle(block: slice) -> None:
         forth = edges[block]
         back = graph.reverse[forth]
         tails, heads = graph.tails[forth], graph.indices[forth]
-        # What follows works on arrays of a device too.
-        overlaps, from_tail, from_head, lengths = measure(frames, tails, heads)
-        for edge, shadow in ((forth, from_tail), (back, from_head)):
-            squares[edge, 0] = bring(np.einsum("ei,ei->e", shadow, shadow))
-            squares[edge, 1] = bring(np.square(lengths))
+        overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
+        note_shadows(forth, back, from_tail, from_head, lengths, laid)
         if step == "arc":
-            turns = align(favor(from_tail, from_head, overlaps))
-            mean, arcs = bend(from_tail, from_head, overlaps, turns)
-            # Opposite directions have no mean: the one at the tail is as good as any.
-            is_lost = np.linalg.norm(mean, axis=1) <= 1e-6 * lengths
-            arcs[is_lost] = from_tail[is_lost]
-            from_tail, found = arcs, np.linalg.norm(arcs, axis=1)
-            _stretch(from_tail, np.clip(found, lengths, _LONGEST * lengths))
-            from_head = -np.einsum("eji,ej->ei", turns, from_tail)
-            stretch = np.linalg.norm(from_tail, axis=1) / np.where(lengths > 0, lengths, 1)
-            longer[forth] = longer[back] = bring(np.maximum(stretch, 1))
+            turns = _align(_favor(from_tail, from_head, overlaps))
+            mean, arcs = _bend(from_tail, from_head, overlaps, turns)
+            ends = (from_tail, from_head)
+            fit_arcs(forth, back, turns, lengths, _LONGEST, mean, arcs, *ends, laid)
         else:
-            turns = align(overlaps)
+            turns = _align(overlaps)
         if step == "chord":
             _stretch(from_tail, lengths)
             _stretch(from_head, lengths)
-        steps[forth], steps[back], turns = bring(from_tail), bring(from_head), bring(turns)
-        rotations[forth] = turns
-        rotations[back] = np.ascontiguousarray(turns.transpose(0, 2, 1))  # scattered faster
+        lay_edges(forth, back, turns, from_tail, from_head, laid)
 
-    if device is not None:
-        run = Run(1, run.verbose)
-    n_together = _EDGES_TOGETHER if device is None else device.edges_together
-    run_blocks(handle, cut(len(edges), n_together), run, "connection", "edges")
+    run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), run, "connection", "edges")
     if step == "arc":
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = known_good(graph.with_lengths(graph.lengths * longer))

@@ -12,6 +12,7 @@ from ptunfold.geometry.bundles import (
 )
 from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.geometry.graph import find_edges, without_edges
+from ptunfold.kernels.bending import shortest_shadows
 from ptunfold.kernels.detours import count_detours, ways_by_two
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.threads import Run, cut, run_blocks
@@ -165,9 +166,13 @@ def find_jumps(points: Points, graph: Graph, frames: Frames, run: Run = Run()) -
 
     def look(block: slice) -> None:
         ends = graph.tails[edges[block]], graph.indices[edges[block]]
-        _, shadows = _edges_in_planes(points, frames, *ends)
-        leaves[block] = shadows.max(axis=1) < _LEAVES
-        is_short[block] = shadows.min(axis=1) < _JUMP
+        if isinstance(points, Space):
+            _, shadows = _edges_in_planes(points, frames, *ends)
+            least, most = shadows.min(axis=1), shadows.max(axis=1)
+        else:
+            least, most = np.empty((2, len(ends[0])))
+            shortest_shadows(points, frames.vectors, *ends, least, most)
+        leaves[block], is_short[block] = most < _LEAVES, least < _JUMP
 
     blocks = [slice(0, len(edges))]  # a metric that is asked is asked once
     if not isinstance(points, Space):

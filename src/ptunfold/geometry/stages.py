@@ -221,12 +221,11 @@ def connected(
     frames: Frames,
     settings: Settings,
     texture: Texture | None,
-    device: Any,
     run: Run,
 ) -> Connection:
     """Connect frames, with chords as a bound and, unless data are flat, coherence or curvature."""
     _plan(points, frames, graph)
-    connection = connect_frames(points, graph, frames, settings.step, run, device=device)
+    connection = connect_frames(points, graph, frames, settings.step, run)
     connection = known_good(replace(connection, points=leading_axes(points)))
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
         return connection

@@ -22,6 +22,7 @@ from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Seen
 from ptunfold.validation.matrices import is_euclidean
 from ptunfold.validation.parameters import check_parameters
 from ptunfold.validation.records import (
+    LARGEST_SQUARE,
     check_coordinates,
     check_geometry,
     check_graph,
@@ -209,7 +210,7 @@ def _attributes(
     shape = (n_components,) if np.ndim(values) == 1 else (int(labels.max()) + 1, n_components)
     found = {
         "embedding_": embedding,
-        "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape),
+        "eigenvalues_": check_numbers(values, "model.eigenvalues_", shape, LARGEST_SQUARE),
         "landmarks_": check_indices(arrays["model.landmarks_"], "model.landmarks_", n_points),
         "component_labels_": labels,
         "shortcuts_": geometry.input_shortcuts,

@@ -137,6 +137,7 @@ def kernels_of_a_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, 
     owners = record(Owners, some, some, some)
     places = uint16[:, ::1]
     batch = record(batches.Batch, queue, some, table, places, wide, some, table, table, table)
+    edges = record(bending.Laid, stack, table, table, row)
     zipper = record(zipping.Zipper, some, wide, wide, marks)
     return [
         (batches.batch_rows, (laid, owners, int64, int64, batch, given, int64)),
@@ -159,7 +160,11 @@ def kernels_of_a_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, 
         (zipping.triangles_of_open_edges, (zipper, some, int64[:, ::1])),
         (medians.neighbor_medians, (some, wide, row, row)),
         (batches.new_batch, (int64, int64, int64)),
+        (bending.shortest_shadows, (given, stack, wide, wide, row, row)),
+        (bending.fit_arcs, (some, wide, stack, row, float64, table, table, table, table, edges)),
         (bending.mark_nearest, (some, row, int64, marks)),
+        (bending.lay_edges, (some, wide, stack, table, table, edges)),
+        (bending.note_shadows, (some, wide, table, table, row, edges)),
         (zipping.zip_up, (zipper, some, int64)),
         (bending.favor_edges, (table, table, float64, stack)),
         (tiles.add_rows, (given, int64, given, int64)),

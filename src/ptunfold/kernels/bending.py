@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any, NamedTuple
+
 import numpy as np
 
 from ptunfold.kernels.compiling import compiled
@@ -108,6 +110,101 @@ def bend_edges(there, here, overlaps, turns, arc, mean, steps):
                     term[row] += bent[row, column] * steps[edge, column]
             for row in range(dim):
                 steps[edge, row] = term[row]
+
+
+class Laid(NamedTuple):
+    """What a connection has on all edges of a graph."""
+
+    rotations: Any  # (E, d, d)
+    steps: Any  # (E, d)
+    squares: Any  # (E, 2), of shadows and of edges
+    longer: Any  # (E,), of steps to edges
+
+
+@compiled()
+def lay_edges(forth, back, turns, there, here, laid):
+    """Write rotations ``turns`` (m, d, d) and steps on edges and their reverses (m,)."""
+    dim = there.shape[1]
+    for edge in range(len(forth)):
+        first, second = forth[edge], back[edge]
+        for row in range(dim):
+            laid.steps[first, row] = there[edge, row]
+            laid.steps[second, row] = here[edge, row]
+            for column in range(dim):
+                laid.rotations[first, row, column] = turns[edge, row, column]
+                laid.rotations[second, column, row] = turns[edge, row, column]
+
+
+@compiled()
+def note_shadows(forth, back, there, here, lengths, laid):
+    """Write the squares of shadows and lengths on edges and their reverses (m,)."""
+    for edge in range(len(forth)):
+        first, second, square = 0.0, 0.0, lengths[edge] ** 2
+        for row in range(there.shape[1]):
+            first += there[edge, row] ** 2
+            second += here[edge, row] ** 2
+        laid.squares[forth[edge], 0], laid.squares[forth[edge], 1] = first, square
+        laid.squares[back[edge], 0], laid.squares[back[edge], 1] = second, square
+
+
+@compiled()
+def fit_arcs(forth, back, turns, lengths, longest, mean, arcs, there, here, laid):
+    """Make ``there`` and ``here`` (m, d), the shadows of edges, the steps of their arcs, both ways.
+
+    An arc is at least as long as its edge, and ``longest`` times that at most. Opposite directions
+    have no mean: the one at the tail is as good as any.
+    """
+    dim = there.shape[1]
+    for edge in range(len(forth)):
+        length, size, found = lengths[edge], 0.0, 0.0
+        for row in range(dim):
+            size += mean[edge, row] ** 2
+        if np.sqrt(size) > 1e-6 * length:
+            for row in range(dim):
+                there[edge, row] = arcs[edge, row]
+        for row in range(dim):
+            found += there[edge, row] ** 2
+        found = np.sqrt(found)
+        # A shadow as short as rounding points anywhere.
+        scale = 0.0
+        if found > 2.0**-52 * length:
+            scale = min(max(found, length), longest * length) / found
+        for row in range(dim):
+            there[edge, row] *= scale
+        for row in range(dim):
+            here[edge, row] = 0.0
+            for column in range(dim):
+                here[edge, row] -= turns[edge, column, row] * there[edge, column]
+        ratio = max(scale * found / length, 1.0) if length > 0 else 1.0
+        laid.longer[forth[edge]] = laid.longer[back[edge]] = ratio
+
+
+@compiled(fastmath={"reassoc", "contract"})
+def shortest_shadows(points, frames, tails, heads, least, most):
+    """Fill ``least`` and ``most`` (m,) with the shadows of edges on the planes at their ends.
+
+    The shorter and the longer one, in shares of the edge; 1 for edges of length 0.
+    """
+    n_features, dim = frames.shape[1:]
+    offset = np.empty(n_features)
+    for edge in range(len(tails)):
+        tail, head = tails[edge], heads[edge]
+        square, at_tail, at_head = 0.0, 0.0, 0.0
+        for feature in range(n_features):
+            offset[feature] = np.float64(points[head, feature]) - np.float64(points[tail, feature])
+            square += offset[feature] * offset[feature]
+        least[edge], most[edge] = 1.0, 1.0
+        if square == 0:
+            continue
+        for row in range(dim):
+            there, here = 0.0, 0.0
+            for feature in range(n_features):
+                there += frames[tail, feature, row] * offset[feature]
+                here += frames[head, feature, row] * offset[feature]
+            at_tail += there * there
+            at_head += here * here
+        least[edge] = np.sqrt(min(at_tail, at_head) / square)
+        most[edge] = np.sqrt(max(at_tail, at_head) / square)
 
 
 @compiled()

@@ -33,6 +33,8 @@ from ptunfold.validation.shapes import (
 )
 
 Record = TypeVar("Record")
+LARGEST_SQUARE = LARGEST**2
+_OF_CURVATURE = {"least": -LARGEST_SQUARE, "most": LARGEST_SQUARE}  # lengths to the power of -2
 TEXTURES = ("flat", "smooth", "noisy", "very noisy", "rough")
 
 
@@ -161,7 +163,7 @@ def check_frames(frames: Any, points: tuple[int, int | None], graph: Graph) -> F
         _numbers(frames, "lift", points, is_needed),
         is_one_sided,
         frames.n_members,
-        _numbers(frames, "curvature", (n_points,), is_needed),
+        _numbers(frames, "curvature", (n_points,), is_needed, **_OF_CURVATURE),
         members,
         _numbers(frames, "negative", (n_points,), is_needed),
     )
@@ -205,7 +207,7 @@ def _checked_connection(connection: Connection, remedy: str) -> Connection:
         _numbers(connection, "coherence", (n_edges,), least=0, most=1),
         _numbers(connection, "points", (n_points, None)),
         _numbers(connection, "explained", (n_points,), least=0, most=1),
-        _numbers(connection, "curvature", (n_points,)),
+        _numbers(connection, "curvature", (n_points,), None, **_OF_CURVATURE),
     )
 
 
@@ -284,10 +286,12 @@ def check_coordinates(coordinates: Any, name: str, is_embedded: BoolArray) -> Fl
     return found
 
 
-def check_numbers(values: Any, name: str, shape: tuple[int | None, ...]) -> FloatArray:
+def check_numbers(
+    values: Any, name: str, shape: tuple[int | None, ...], most: float = LARGEST
+) -> FloatArray:
     """Return finite numbers of a shape, in which None stands for any length."""
     found = look_at(values, name, "f", shape)
-    check_size(found, name)
+    check_size(found, name, least=-most, most=most)
     return found
 
 
@@ -325,7 +329,14 @@ def _checked_points(
     if found.dtype not in (np.float32, np.float64) or not found.size:
         raise ValueError(f"{name} of shape {found.shape} and type {found.dtype} are no points")
     most = 1e16 if found.dtype == np.float32 else 1e61
-    check_size(found if is_there is None else found[is_there], name, least=-most, most=most)
+    known = found if is_there is None else found[is_there]
+    check_size(known, name, least=-most, most=most)
+    spread = known.max(axis=0, initial=-most).astype(np.float64) - known.min(axis=0, initial=most)
+    if 0 < (extent := spread.max(initial=0)) < 1 / most:
+        raise ValueError(
+            f"{name} are {extent:.3g} across, too little for squares in {found.dtype}; points that "
+            "were fitted are not"
+        )
     return kernel_ready(found, found.dtype)
 
 
