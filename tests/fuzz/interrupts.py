@@ -255,6 +255,8 @@ if __name__ == "__main__":
     if sys.argv[1:2] == ["--victim"]:
         Victim(Path(sys.argv[2])).obey()
     else:
+        # What a shell starts in the background ignores Ctrl-C, and so would all that it starts.
+        signal.signal(signal.SIGINT, signal.default_int_handler)
         counts = run(int(sys.argv[1]) if len(sys.argv) > 1 else 50)
         print(dict(counts))
         sys.exit(set(counts) != {"right"})
