@@ -23,7 +23,6 @@ from typing import Any
 import numpy as np
 from numba import boolean, config, float64, from_dtype, int32, int64, types, uint16
 from numba.core.dispatcher import Dispatcher
-from tqdm import tqdm
 
 from ptunfold.kernels import (
     batches,
@@ -43,6 +42,7 @@ from ptunfold.kernels import (
 )
 from ptunfold.kernels.compiling import is_kept, is_watched
 from ptunfold.kernels.inputs import BatchArrays, ConnectionArrays, GraphArrays, Owners
+from ptunfold.progress import stage
 
 _FEW = 8  # kernels: a process that compiles them takes longer to start
 _MOST = 7  # processes: none takes less than the longest kernel
@@ -84,17 +84,15 @@ def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
             )
             for _ in range(n_others)
         ]
-        bar = tqdm(
-            total=len(needed),
-            desc="ptunfold is compiled for this machine, once",
-            unit="kernel",
-            delay=_LONG,
-            disable=not is_watched(),
-        )
+        what = "ptunfold is compiled for this machine, once"
+        bar = stage(what, len(needed), "kernels", is_watched(), delay=_LONG)
         try:
             with bar:
+                n_seen = 0
                 for _ in compile_share(folder, needed):
-                    bar.update(len(list(Path(folder).iterdir())) - bar.n)
+                    n_taken = len(list(Path(folder).iterdir()))
+                    bar.update(n_taken - n_seen)
+                    n_seen = n_taken
                 for other in others:
                     other.wait()
         finally:  # of Ctrl-C too
