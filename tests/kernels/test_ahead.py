@@ -5,6 +5,7 @@ from types import SimpleNamespace
 
 import pytest
 
+from ptunfold import progress
 from ptunfold.kernels import ahead
 
 FITS = """
@@ -95,6 +96,16 @@ def test_as_many_processes_as_there_are_cores(monkeypatch, started):
     assert all(len(kernel.types) == 1 for kernel in kernels)
     assert all("waited for" in process.ended for process in started)
     assert not Path(started[0].command[3]).exists()
+
+
+def test_nobody_who_watches_no_bar(monkeypatch, started):
+    """Even a bar that is not shown would leave a thread behind."""
+    shown = []
+    monkeypatch.setattr(ahead, "is_watched", lambda: False)
+    monkeypatch.setattr(progress, "tqdm", lambda **how: shown.append(how))
+    use(monkeypatch, 20)
+    ahead.compile_ahead.__wrapped__("float64", 2, 2)
+    assert not shown
 
 
 @pytest.mark.parametrize(("n_kernels", "n_jobs"), [(20, 1), (3, 4)])
