@@ -45,6 +45,25 @@ def test_points_far_from_the_origin_can_be_transformed():
         model.transform(points * 1e10)
 
 
+@pytest.mark.filterwarnings("ignore:the (neighbour graph has|sheet closes)")
+def test_a_ring_that_is_torn_at_a_bridge():
+    """The bridge was still named among those of the chart, whose edge it was no more."""
+    points = drawn("ring", 50, 2, 0).points()
+    model = PTU(1).fit(points, graph=OWN_GRAPHS["empty"](points, 1))
+    assert len(model.scores()["coherence"]) == 50
+
+
+def test_the_ends_of_a_curve_are_the_same_in_any_order():
+    """They were looked for from the first point on."""
+    points, how = (
+        in_general_position(12, 2, 5618, True),
+        {"tangent": "quadratic", "landmarks": None},
+    )
+    order = np.random.default_rng(11).permutation(12)
+    first, second = (PTU(**how).fit(some).distances() for some in (points, points[order]))
+    agree(second, first[np.ix_(order, order)])
+
+
 @pytest.mark.parametrize("power", [-59, 59])
 def test_curvature_of_the_smallest_and_largest_points(power, tmp_path):
     """It has the unit of lengths to the power of -2, and was held to the bounds of lengths."""

@@ -157,7 +157,10 @@ def with_ends_joined(points: Points, graph: Graph, frames: Frames) -> Graph:
     Of n points at random on a ring of length L, the largest gap is about L log(n) / n: more than
     ten of them may be, and more than the nearest neighbours reach over.
     """
-    end = int(lengths_from(graph, 0).argmax())
+    places = points.bound if isinstance(points, Space) else points
+    # From the outermost, whichever comes first in the list.
+    outermost = int(np.square(places - places.mean(axis=0, dtype=np.float64)).sum(axis=1).argmax())
+    end = int(lengths_from(graph, outermost).argmax())
     from_end = lengths_from(graph, end)
     other, length = int(from_end.argmax()), float(from_end.max())
     edge = np.array([[end, other]])

@@ -333,9 +333,12 @@ class Geometry:
         keys = np.concatenate((self.torn, self.torn[:, ::-1])) @ [graph.n_points, 1]
         kept = ~np.isin(graph.tails * np.int64(graph.n_points) + graph.indices, keys)
         indptr = np.concatenate(([0], np.cumsum(kept)))[graph.indptr]
+        bridges = graph.bridges
+        if bridges is not None:  # a ring may be torn there
+            bridges = bridges[~np.isin(bridges @ [graph.n_points, 1], keys)]
         return replace(
             connection,
-            graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], graph.bridges),
+            graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], bridges),
             rotations=connection.rotations[kept],
             steps=connection.steps[kept],
             coherence=None if connection.coherence is None else connection.coherence[kept],
