@@ -333,9 +333,8 @@ A worker of a cluster, one of two with a thread each: all of its resident size, 
 | --- | --- | --- | --- | --- | --- |
 {NEWLINE.join(workers)}
 
-A GPU was not measured. Its host part is estimated as graph, frames and connection, which is what is
-left of a fit whose distances are on the device. There the engine asks the device itself, when the
-connection lies on it: 4 n² bytes for the distances (8 n² with copies of points) and the workspace
+With a GPU the memory of the host is told; without one there are no such rows. There the engine asks
+the device itself, when the connection lies on it: 4 n² bytes for the distances (8 n² with copies of points) and the workspace
 of at least one block of threads have to be free, or rows go to memory, half a number a pair.
 """
     if not asked.names:
