@@ -191,3 +191,10 @@ def test_any_sparse_form_is_taken(points, form):
     matrix = kneighbors_graph(points, 6, mode="distance")
     graph = graph_from_matrix(form(matrix), len(points))
     np.testing.assert_array_equal(graph.indices, build_graph(points, 6).indices)
+
+
+def test_components_of_one_size_are_in_the_order_of_their_first_points():
+    points = np.random.default_rng(0).normal(size=(60, 2))
+    points[:, 0] += 100 * (np.arange(60) % 3)
+    labels = build_graph(points, 5).component_labels
+    np.testing.assert_array_equal(labels, np.arange(60) % 3)
