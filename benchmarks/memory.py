@@ -334,8 +334,9 @@ A worker of a cluster, one of two with a thread each: all of its resident size, 
 {NEWLINE.join(workers)}
 
 With a GPU the memory of the host is told; without one there are no such rows. There the engine asks
-the device itself, when the connection lies on it: 4 n² bytes for the distances (8 n² with copies of points) and the workspace
-of at least one block of threads have to be free, or rows go to memory, half a number a pair.
+the device itself, when the connection lies on it: 4 n² bytes for the distances (8 n² with copies of
+points) and the workspace of at least one block of threads have to be free, or rows go to memory,
+half a number a pair.
 """
     if not asked.names:
         (RESULTS / "memory.md").write_text(text, encoding="utf-8")
