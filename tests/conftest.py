@@ -1,12 +1,15 @@
 """Profiles of hypothesis: a fixed sample in every run, and `make fuzz` for thousands of cases."""
 
 import os
+import signal
 
 import pytest
 from hypothesis import HealthCheck, settings
 from threadpoolctl import threadpool_limits
 
 os.environ.setdefault("MPLBACKEND", "Agg")  # figures open no windows
+if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:  # a shell started this in the background
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 _COMMON = {
     "deadline": None,  # the first fit compiles
     "suppress_health_check": [HealthCheck.too_slow, HealthCheck.data_too_large],

@@ -25,7 +25,7 @@ def test_few_distances_are_asked_for_where_neighbourhoods_are_small(near, is_fru
     graph = build_graph(space, 6)
     frames = estimate_frames(space, graph, near)
     before = len(space._keys)
-    connected(space, graph, frames, settings(20), None, None, Run())
+    connected(space, graph, frames, settings(20), None, Run())
     assert space.is_frugal == is_frugal
     assert (len(space._keys) - before < 250 * near) == is_frugal
 
@@ -35,7 +35,7 @@ def test_what_is_known_is_not_planned():
     space = Matrix(np.linalg.norm(points[:, None] - points, axis=2))
     graph = build_graph(space, 6)
     frames = estimate_frames(space, graph, 8)
-    found = connected(space, graph, frames, settings(20), None, None, Run())
+    found = connected(space, graph, frames, settings(20), None, Run())
     assert not space.is_frugal
     assert found.points.shape[0] == 60
 
