@@ -23,6 +23,7 @@ _EDGES_A_NEIGHBOR_IN_MANY = 1.5
 _MANY_FEATURES = 15
 _SAMPLE = 64
 _FIXED = 12_000_000  # small arrays, and what is free between them
+_TRAVELLING = 25_000_000  # on the way to a device and back
 _PROCESS = 340_000_000  # a worker of a cluster, with its libraries and kernels
 _READ_TOGETHER = 1 << 30
 _ANCHORS, _PLACED_TOGETHER = 400, 1 << 12  # of relaxation
@@ -156,7 +157,7 @@ class Needs:
 
     def on_device(self) -> float:
         """All distances on a device, or where its engine finds room."""
-        return max(self.laying, _FIXED + self.geometry + self._relaxing)
+        return _TRAVELLING + max(self.laying, _FIXED + self.geometry + self._relaxing)
 
     def stress(self) -> float:
         """All distances in memory, and the least stress."""
