@@ -40,6 +40,17 @@ def shares_in_common(graph, tails, heads, shares):
 
 
 @compiled()
+def _two_shortest(lengths, found):
+    """Find the two shortest of some lengths; without a second one it is infinite."""
+    found[0], found[1] = np.inf, np.inf
+    for length in lengths:
+        if length < found[0]:
+            found[0], found[1] = length, found[0]
+        elif length < found[1]:
+            found[1] = length
+
+
+@compiled()
 def count_detours(graph, tails, reverse, edges, longest, most, counts):
     """Fill ``counts`` (m,) with the number of ways around each of ``edges`` (m,).
 
@@ -52,6 +63,8 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
     n_points = len(indptr) - 1
     distance = np.full(n_points, np.inf)
     parent = np.empty(n_points, dtype=np.int64)
+    closing = np.zeros(n_points, dtype=np.int64)  # from the head to its neighbours, or 0
+    shortest = np.zeros((n_points, 2))  # of the edges of a node that was asked for
     queue = np.empty(n_points + 1, dtype=np.int64)
     is_queued = np.zeros(n_points, dtype=np.bool_)
     touched = np.empty(n_points, dtype=np.int64)
@@ -66,57 +79,63 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
             continue
         n_ways, n_taken = 0, 0
         while n_ways < most:
-            # The best way by one stop, and the shortest edge by which any way can end. Labels are
-            # corrected until nothing improves; what is too far to come before that way, and where a
-            # graph is no sheet that is most of it, is left alone.
-            best, last, here = longest[index], np.inf, indptr[tail]
-            distance[tail] = 0.0
-            touched[0], n_touched = tail, 1
+            # From all but neighbours of the head, at least the two shortest last edges lead there.
+            # What is too far to come before the best way known, and where a graph is no sheet that
+            # is nearly all of it, is left alone.
+            two = np.inf
             for there in range(indptr[head], indptr[head + 1]):
                 if there == back or is_taken[there]:
                     continue
-                last = min(last, lengths[there])
-                while here < indptr[tail + 1] and indices[here] < indices[there]:
-                    here += 1
-                if here == indptr[tail + 1] or indices[here] != indices[there] or is_taken[here]:
-                    continue
-                if lengths[here] + lengths[there] <= best:
-                    best = lengths[here] + lengths[there]
-                    distance[head], parent[head] = best, reverse[there]
-                    parent[indices[here]] = here
-            if distance[head] < np.inf:
-                touched[1], n_touched = head, 2
+                node = np.int64(indices[there])
+                closing[node] = there + 1
+                if shortest[node, 1] == 0:
+                    _two_shortest(lengths[indptr[node] : indptr[node + 1]], shortest[node])
+                # One of them leads to the head.
+                is_own = lengths[there] == shortest[node, 0]
+                two = min(two, lengths[there] + shortest[node, 1 if is_own else 0])
+            distance[tail] = 0.0
+            touched[0], n_touched = tail, 1
             queue[0], first, n_queued = tail, 0, 1
+            # Labels are corrected until nothing improves.
             while n_queued > 0:
                 node = queue[first]
                 first = (first + 1) % len(queue)
                 n_queued -= 1
                 is_queued[node] = False
-                if distance[node] + last >= distance[head]:
+                if distance[node] + two >= distance[head] and node != tail:
                     continue
                 for way in range(indptr[node], indptr[node + 1]):
-                    if way in (edge, back) or is_taken[way]:
-                        continue
                     other = np.int64(indices[way])
                     reach = distance[node] + lengths[way]
-                    whole = reach if other == head else reach + last
-                    if (
-                        reach < distance[other]
-                        and whole < distance[head]
-                        and whole <= longest[index]
-                    ):
-                        if distance[other] == np.inf:
-                            touched[n_touched] = other
+                    if other == head or is_taken[way] or reach >= distance[other]:
+                        continue
+                    direct = np.inf
+                    if closing[other]:
+                        direct = reach + lengths[closing[other] - 1]
+                    onward = reach + two
+                    least = min(direct, onward)
+                    if least > distance[head] or least > longest[index]:
+                        continue
+                    if distance[other] == np.inf:
+                        touched[n_touched] = other
+                        n_touched += 1
+                    distance[other] = reach
+                    parent[other] = way
+                    if direct < distance[head] and direct <= longest[index]:
+                        if distance[head] == np.inf:
+                            touched[n_touched] = head
                             n_touched += 1
-                        distance[other] = reach
-                        parent[other] = way
-                        if not is_queued[other]:
-                            is_queued[other] = True
-                            queue[(first + n_queued) % len(queue)] = other
-                            n_queued += 1
+                        distance[head] = direct
+                        parent[head] = reverse[closing[other] - 1]
+                    if onward < distance[head] and not is_queued[other]:
+                        is_queued[other] = True
+                        queue[(first + n_queued) % len(queue)] = other
+                        n_queued += 1
             is_found = distance[head] < np.inf
             for position in range(n_touched):
                 distance[touched[position]] = np.inf
+            for there in range(indptr[head], indptr[head + 1]):
+                closing[indices[there]] = 0
             if not is_found:
                 break
             n_ways += 1
