@@ -259,7 +259,7 @@ def test_it_can_be_kept(report):
 def test_names_are_words_and_nothing_else(tmp_path):
     name = "<script>alert('x')</script>\x1b[2J\ud800\n\"&"
     points = s_with_hole(900).points
-    frame = pd.DataFrame(points, columns=[name, "y", "z"])
+    frame = pd.DataFrame(points, columns=pd.Index([name, "y", "z"], dtype=object))
     report = PTU().fit(frame).diagnose()
     assert "<script>alert('x')</script> [2J" in str(report)
     assert len(str(report).splitlines()) == len(SUBJECTS)
