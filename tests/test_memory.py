@@ -13,9 +13,10 @@ import pytest
 from scipy.spatial.distance import cdist
 from typer.testing import CliRunner
 
-from ptunfold import PTU, estimator, geodesic_distances, memory, pipeline, planning
+from ptunfold import PTU, estimator, geodesic_distances, memory, needs, pipeline, planning
 from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.embedding import relaxation
 from ptunfold.geometry.decisions import resolve_auto
 from ptunfold.geometry.given import Matrix
 from ptunfold.geometry.spaces import taken
@@ -227,3 +228,7 @@ def test_what_denoising_given_distances_takes_is_counted(dtype, n_moves):
         Matrix(matrix), settings, "noisy", n_components=2, n_given=matrix.nbytes, n_jobs=2
     )
     assert peak < found.laying < 1.25 * peak + 16e6  # graph and frames are not measured here
+
+
+def test_relaxation_takes_what_is_counted():
+    assert (needs._ANCHORS, needs._PLACED_TOGETHER) == (relaxation.N_ANCHORS, relaxation._COLUMNS)

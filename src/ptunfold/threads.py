@@ -275,7 +275,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
         try:
             for thread in threads:
                 # Nothing public tells that a thread never began.
-                thread._started = _Beginning()  # type: ignore[attr-defined]
+                thread._started = _Beginning()  # type: ignore[attr-defined]  # not public
                 thread.start()
                 started.append(thread)
         except BaseException as error:

@@ -25,7 +25,7 @@ from ptunfold.validation.values import STEPS, check_choice
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
 # counts in their alignment, where steps are arcs.
-EDGE_WEIGHT = 2.0
+_EDGE_WEIGHT = 2.0
 # θ / sin θ, an arc by its shadow, in powers of 1 - cos θ.
 ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, 12))])
 _LONGEST = np.pi / 2  # of a chord: half a circle
@@ -157,7 +157,7 @@ def _align(overlaps: FloatArray) -> FloatArray:
 def _favor(from_tail: FloatArray, from_head: FloatArray, overlaps: FloatArray) -> FloatArray:
     """Let the direction of an edge, which is carried along to itself, count in the alignment."""
     overlaps = overlaps.copy()
-    favor_edges(from_tail, from_head, EDGE_WEIGHT, overlaps)
+    favor_edges(from_tail, from_head, _EDGE_WEIGHT, overlaps)
     return overlaps
 
 

@@ -121,8 +121,8 @@ def _read(path: str | Path) -> tuple[Arrays, Any]:
                     f"{path} is of version {version:.20}, and this ptunfold reads up to version "
                     f"{_VERSION}; install a later one"
                 )
-            # The open file is no dictionary: it cannot be walked over.
-            arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+            names = file.keys()  # an open file cannot be walked over itself
+            arrays = {name: file.get_tensor(name) for name in names}
     except (SafetensorError, OSError, TypeError, KeyError, AttributeError) as error:
         raise ValueError(f"{path} is no model file, or a damaged one ({error})") from error
     if about.get("checksum") != checksum(arrays, about.get("header", "")):
