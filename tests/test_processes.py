@@ -3,6 +3,7 @@
 import hashlib
 import multiprocessing
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -21,7 +22,7 @@ from numba.core.compiler_lock import global_compiler_lock
 from sklearn.model_selection import GridSearchCV
 
 import ptunfold
-from ptunfold import PTU, threads
+from ptunfold import PTU, forks, threads
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
 from ptunfold.threads import Run, cut, run_blocks
@@ -304,6 +305,64 @@ def everything_forked():
         answers.append(forked(fit, 0) if lock is threads._lock else forked(fit, 3))
         holder.join()
     return " ".join(answers)
+
+
+class Slow:
+    """A property, and a lock, that one thread is in the middle of when a child is forked."""
+
+    inside, go_on = threading.Event(), threading.Event()
+    lock = forks.Lock()
+
+    def wait(self):
+        if threading.current_thread() is not threading.main_thread():
+            Slow.inside.set()
+            Slow.go_on.wait()
+        return "done"
+
+    @forks.cached_property
+    def worked_out(self):
+        return self.wait()
+
+    def locked(self):
+        with self.lock:
+            return self.wait()
+
+
+def forked_inside():
+    """Fork while another thread is inside each of a fit's own locks, as far as they can be told."""
+    answers = []
+    for one in (lambda: Slow().worked_out, Slow().locked):
+        Slow.inside.clear()
+        Slow.go_on.clear()
+        thread = threading.Thread(target=one)
+        thread.start()
+        Slow.inside.wait()
+        answers.append(forked(one))
+        Slow.go_on.set()
+        thread.join()
+        answers.append(one())  # the parent's lock is as it was
+    return " ".join(answers)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_forked_while_another_thread_works_something_out():
+    found, _ = finish(start("forked_inside()"))
+    assert found.split() == ["done"] * 4
+
+
+def test_no_lock_of_a_library_in_the_package():
+    """Each is one that a fork is no danger to, or says beside it why it need not be."""
+    of_their_own = {
+        "threads.py": "held before a fork, by a hook",
+        "geodesics/distances.py": "made and dropped in one call, which a child does not go on with",
+        "engines/cluster.py": "a client of Dask does not outlive a fork",
+    }
+    for file in PACKAGE.rglob("*.py"):
+        lines = file.read_text().splitlines()
+        imports = [line for line in lines if re.match("from (threading|functools) import", line)]
+        named = re.findall(r"\b(?:Lock|RLock|cached_property)\b", " ".join(imports))
+        where = file.relative_to(PACKAGE).as_posix()
+        assert not named or where in of_their_own, where
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")

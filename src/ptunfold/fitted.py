@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, fields
-from functools import cached_property
-from threading import Lock
 from typing import Any
 
 import numpy as np
@@ -15,6 +13,7 @@ from ptunfold.embedding.ellipses import ellipses
 from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.embedding.seen_extension import SeenExtension
+from ptunfold.forks import Lock, cached_property
 from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order, sample

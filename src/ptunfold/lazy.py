@@ -8,12 +8,12 @@ import sys
 import warnings
 from collections.abc import Callable
 from functools import partial
-from threading import Lock
 from typing import Any
 
 import numpy as np
 from sklearn import get_config
 
+from ptunfold.forks import Lock
 from ptunfold.types import Extrapolation, FloatArray
 from ptunfold.validation.points import check_new_points, check_places
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 
 import numpy as np
 
 from ptunfold.embedding.regression import LocalRegression
+from ptunfold.forks import cached_property
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_search, query_tree
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.blending import Ways, blend, local_moments

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from scipy.spatial import cKDTree
 
 from ptunfold.embedding.extension import FAR, fit_maps, proper_edges
 from ptunfold.embedding.regression import LocalRegression
+from ptunfold.forks import cached_property
 from ptunfold.geometry.measured import Called, Measure
 from ptunfold.geometry.neighbors import distinct_places, query_tree
 from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray

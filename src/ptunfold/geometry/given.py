@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.spatial import cKDTree
 
+from ptunfold.forks import cached_property
 from ptunfold.threads import cut
 from ptunfold.types import FloatArray, IntArray, Space
 

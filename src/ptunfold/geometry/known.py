@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from functools import cached_property
-from threading import Lock
-
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from ptunfold.forks import Lock, cached_property
 from ptunfold.geometry.measured import Store
 from ptunfold.threads import cut
 from ptunfold.types import FloatArray, IntArray
@@ -32,7 +30,7 @@ class Known(Store):
         upper = sparse.triu(matrix, 1).tocoo()
         rows, columns = upper.coords
         self._keep(rows * np.int64(len(self)) + columns, upper.data.astype(np.float64))
-        self._given = self._keys
+        self._given = self._kept.keys
         # SciPy takes a stored 0 for no edge; before version 1.15 paths need numbers of 32 bits.
         positive = matrix.data[matrix.data > 0]
         ways = np.maximum(matrix.data, 1e-12 * positive.min(initial=1.0))
@@ -101,8 +99,8 @@ class Known(Store):
         return found
 
     def within(self, radius: float) -> IntArray:
-        near = self._values <= radius
-        keys = self._keys[near & np.isin(self._keys, self._given, assume_unique=True)]
+        keys, values, _ = self._kept
+        keys = keys[(values <= radius) & np.isin(keys, self._given, assume_unique=True)]
         return np.column_stack(np.divmod(keys, len(self)))
 
     def nearest(self, among: IntArray, queries: IntArray, count: int) -> IntArray:

@@ -5,9 +5,8 @@ from __future__ import annotations
 import itertools
 from abc import abstractmethod
 from collections.abc import Callable
-from functools import cached_property, partial
-from threading import Lock
-from typing import Any
+from functools import partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy import sparse
@@ -15,6 +14,7 @@ from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.neighbors import BallTree, NearestNeighbors
 
+from ptunfold.forks import Lock, cached_property
 from ptunfold.geometry.given import VALUES_TOGETHER, Given, Matrix, smallest
 from ptunfold.geometry.graph import pattern_of
 from ptunfold.geometry.neighbors import distinct_places
@@ -27,15 +27,29 @@ from ptunfold.validation.matrices import check_called, check_value
 _PARTS_ASKED = (2, 4, 6)
 
 
+class _Kept(NamedTuple):
+    """Distances that are known: replaced as a whole, so that no thread or fork sees a half."""
+
+    keys: IntArray  # n times the lower + the higher point, in order
+    values: FloatArray
+    lists: tuple[IntArray, IntArray, FloatArray]  # of higher points for each lower one
+
+
+def _kept(n_points: int, keys: IntArray, values: FloatArray) -> _Kept:
+    order = np.argsort(keys, kind="stable")
+    keys, values = keys[order], values[order]
+    lows, heads = np.divmod(keys, n_points)
+    indptr = np.concatenate(([0], np.cumsum(np.bincount(lows, minlength=n_points))))
+    return _Kept(keys, values, (indptr, heads, values))
+
+
 class Store(Given):
     """Distances that are kept once they are known, each pair once."""
 
     def __init__(self, n_points: int) -> None:
         super().__init__(n_points)
-        self._keys: IntArray = np.empty(0, dtype=np.int64)  # n times the lower + the higher point
-        self._values: FloatArray = np.empty(0)
         self._lock = Lock()
-        self._keep(self._keys, self._values)
+        self._kept = _kept(n_points, np.empty(0, dtype=np.int64), np.empty(0))
 
     @abstractmethod
     def find(self, tails: IntArray, heads: IntArray) -> FloatArray:
@@ -53,22 +67,18 @@ class Store(Given):
         rows, columns = kernel_ready(rows, np.int64), kernel_ready(columns, np.int64)
         found = np.empty((*rows.shape, columns.shape[1]))
         with self._lock:
-            look_up(*self._lists, rows, columns, found)
+            look_up(*self._kept.lists, rows, columns, found)
             where = np.nonzero(np.isnan(found))
             if len(where[0]):
                 ends = rows[where[0], where[1]], columns[where[0], where[2]]
                 keys = np.unique(np.minimum(*ends) * np.int64(len(self)) + np.maximum(*ends))
                 self._keep(keys, self.find(*np.divmod(keys, len(self))))
-                look_up(*self._lists, rows, columns, found)
+                look_up(*self._kept.lists, rows, columns, found)
         return found
 
     def _keep(self, keys: IntArray, values: FloatArray) -> None:
-        keys, values = np.concatenate((self._keys, keys)), np.concatenate((self._values, values))
-        order = np.argsort(keys, kind="stable")
-        self._keys, self._values = keys[order], values[order]
-        lows, heads = np.divmod(self._keys, len(self))
-        indptr = np.concatenate(([0], np.cumsum(np.bincount(lows, minlength=len(self)))))
-        self._lists = indptr, heads, self._values
+        pairs = zip(self._kept[:2], (keys, values), strict=True)
+        self._kept = _kept(len(self), *(np.concatenate(pair) for pair in pairs))
 
 
 class Measured(Store):
@@ -164,7 +174,7 @@ class Called(Measured):
         mark = np.ones(members.size, dtype=np.int32)
         owned = sparse.csr_array((mark, (tails, members.ravel())), shape=shape)
         joined = pattern_of(graph.indptr, graph.indices).astype(np.int32)
-        n_asked = (owned.T @ (joined @ owned)).nnz / 2 + len(self._keys)
+        n_asked = (owned.T @ (joined @ owned)).nnz / 2 + len(self._kept.keys)
         self.is_frugal = n_asked > len(self) * (width - 1) ** 2
 
     def candidates(self, block: slice, count: int) -> IntArray:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ptunfold.forks import cached_property
 from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, read_numbers
 from ptunfold.memory import in_words
 from ptunfold.types import BoolArray

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,7 @@ from ptunfold.diagnostics.curvedness import Curvature
 from ptunfold.diagnostics.stretch import Stretch
 from ptunfold.diagnostics.voids import Void
 from ptunfold.embedding.quality import Quality
+from ptunfold.forks import cached_property
 from ptunfold.io.outputs import whole_file
 from ptunfold.report import advice
 from ptunfold.report.layout import fragment, whole_page

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
 from typing import Any
 
 import numpy as np
 from scipy import sparse
 from scipy.sparse import csgraph
 
+from ptunfold.forks import cached_property
 from ptunfold.types.numbers import BoolArray, FloatArray, IntArray
 
 
