@@ -1,6 +1,7 @@
 """The code in README and docs runs as printed, and names nothing that does not exist."""
 
 import importlib.util
+import functools
 import inspect
 import re
 import sys
@@ -58,7 +59,8 @@ def test_everything_public_has_an_example():
         if inspect.isclass(one):
             for key, member in inspect.getmembers(one, inspect.isroutine):
                 is_ours = (getattr(member, "__module__", "") or "").startswith("ptunfold")
-                if is_ours and not key.startswith("_"):
+                is_value = isinstance(member, functools.cached_property)
+                if is_ours and not is_value and not key.startswith("_"):
                     members[f"{name}.{key}"] = member
         lacking += [key for key, member in members.items() if ">>>" not in (member.__doc__ or "")]
     assert not lacking

@@ -27,7 +27,7 @@ def rows_together(request, monkeypatch):
 def kept(space):
     """Return all distances that are kept, NaN where none is."""
     found = np.full((N, N), np.nan)
-    found[np.divmod(space._keys, N)] = space._values
+    found[np.divmod(space._kept.keys, N)] = space._kept.values
     return found
 
 
@@ -47,7 +47,7 @@ def test_what_is_known_stays_where_a_path_is_shorter():
     matrix[tail, head] = matrix[head, tail] = 9.0
     space = Known(sparse.csr_array(matrix))
     assert space.lengths(np.array([tail]), np.array([head])) == 9.0
-    assert len(np.unique(space._keys)) == len(space._keys)  # each once
+    assert len(np.unique(space._kept.keys)) == len(space._kept.keys)  # each once
 
 
 def test_what_is_near_is_completed_at_once(monkeypatch, rows_together):

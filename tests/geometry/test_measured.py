@@ -56,7 +56,7 @@ def test_each_pair_is_asked_for_once():
     assert metric.n_calls == 3  # not from a point to itself
     space.lengths(np.array([5, 3, 9, 7, 7]), np.array([3, 9, 9, 8, 8]))
     assert metric.n_calls == 4
-    assert len(space._keys) == 4
+    assert len(space._kept.keys) == 4
 
 
 def test_a_callable_has_to_be_a_distance():
@@ -143,9 +143,9 @@ def test_a_plan_counts_the_pairs_between_neighbourhoods(n_features):
         for other in members[head].tolist()
     }
     for n_kept in (0, 300 * 25 - len(pairs) // 2, 300 * 25 - len(pairs) // 2 + 1):
-        space._keys = np.empty(max(n_kept, 0), dtype=np.int64)
+        space._kept = space._kept._replace(keys=np.empty(max(n_kept, 0), dtype=np.int64))
         space.plan(members, graph)
-        assert space.is_frugal == (len(pairs) / 2 + len(space._keys) > 300 * 5**2)
+        assert space.is_frugal == (len(pairs) / 2 + len(space._kept.keys) > 300 * 5**2)
     assert (len(pairs) / 2 > 300 * 5**2) == (n_features == 12)
 
 

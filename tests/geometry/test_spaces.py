@@ -21,7 +21,7 @@ def test_a_callable_is_asked_for_all_distances_of_few_points():
     few, many = metric_space(POINTS[:450], blocks), metric_space(POINTS, blocks)
     assert isinstance(few, Matrix)
     assert isinstance(many, Called)
-    assert len(many._keys) == 0  # nothing yet
+    assert len(many._kept.keys) == 0  # nothing yet
     expected = cdist(POINTS, POINTS, "cityblock")
     np.testing.assert_allclose(few.matrix, expected[:450, :450])
     tails, heads = np.array([0, 3, 450]), np.array([450, 7, 2])

@@ -24,10 +24,10 @@ def test_few_distances_are_asked_for_where_neighbourhoods_are_small(near, is_fru
     space = Called(points, norm)
     graph = build_graph(space, 6)
     frames = estimate_frames(space, graph, near)
-    before = len(space._keys)
+    before = len(space._kept.keys)
     connected(space, graph, frames, settings(20), None, Run())
     assert space.is_frugal == is_frugal
-    assert (len(space._keys) - before < 250 * near) == is_frugal
+    assert (len(space._kept.keys) - before < 250 * near) == is_frugal
 
 
 def test_what_is_known_is_not_planned():
