@@ -1,7 +1,7 @@
 """The code in README and docs runs as printed, and names nothing that does not exist."""
 
-import importlib.util
 import functools
+import importlib.util
 import inspect
 import re
 import sys
