@@ -11,12 +11,12 @@ CALLERS := tests/test_estimator.py tests/test_models.py tests/test_validation.py
 	tests/test_cli_files.py tests/test_cli_streaming.py tests/test_lazy.py tests/test_supply.py tests/io tests/geometry \
 	tests/geodesics tests/embedding tests/diagnostics tests/engines tests/explorer/test_page.py
 
-.PHONY: demo test lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer notebook paper bench field accuracy bars metrics real large scale gpu docs release-check clean
+.PHONY: demo test long lint types imports pytest kernels fuzz mutants lowest newest lock audit explorer check-explorer notebook paper bench field accuracy bars metrics real large scale gpu docs release-check clean
 
 demo: $(VENV)/.demo  ## petals on a sphere in 100 dimensions: PTU beside Isomap
 	$(BIN)/python examples/petals.py
 
-test: kernels lint types imports pytest  ## everything that has to hold
+test: kernels lint types imports pytest  ## everything that has to hold, but for what takes long
 
 lint: $(DEV)
 	$(BIN)/ruff check .
@@ -31,7 +31,10 @@ imports: $(DEV)
 # Three on two cores: some of them wait, for browsers, other processes and disks. Threads of linear algebra beside
 # them would wait for each other, and take the cores while they do.
 pytest: $(DEV) | kernels
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+
+long: $(DEV) | kernels  ## tests that take most of a minute each: a million points on a page, pynndescent, empty caches
+	PTUNFOLD_BROWSER=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m long
 
 # Two processes share the work, and all that tests start find it done.
 kernels: kernels-float64 kernels-float32  ## compile what tests need

@@ -19,6 +19,23 @@ settings.register_profile("fuzz", max_examples=5000, print_blob=True, **_COMMON)
 settings.load_profile("sample")
 
 
+# They wait for clusters and processes, or take longest: who begins one last is alone at the end.
+_FIRST = (
+    "test_cluster.py",
+    "test_processes.py",
+    "test_memory.py",
+    "test_lazy_cluster.py",
+    "test_cli_streaming.py",
+    "test_views.py",
+    "test_every_attribute.py",
+)
+
+
+def pytest_collection_modifyitems(items):
+    """Put the long files first; with --no-loadscope-reorder they are begun in this order."""
+    items.sort(key=lambda item: item.path.name not in _FIRST)
+
+
 @pytest.fixture
 def threaded_blas():
     """Linear algebra by two threads, as everywhere but in these tests, which run side by side."""

@@ -395,6 +395,7 @@ def test_a_cache_that_cannot_be_written(tmp_path, is_all):
     assert said.count("compiled code cannot be kept") == is_all
 
 
+@pytest.mark.long
 def test_an_empty_cache_filled_by_two_at_once(tmp_path):
     kept = {"NUMBA_CACHE_DIR": str(tmp_path / "kept")}
     both = [start(f"measured({types})", **kept) for types in ("'f4', 'f8'", "'f8', 'f4'")]

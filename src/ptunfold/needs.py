@@ -16,6 +16,7 @@ from ptunfold.geometry.order import MOST_UNORDERED
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import effective_n_jobs
 from ptunfold.types import Graph, Points, Settings, Space
+from ptunfold.validation.values import BENT, SURFACES
 
 # Edges for each neighbour, both directions counted; between 1 (all mutual) and 2.
 _EDGES_A_NEIGHBOR = 1.15
@@ -210,8 +211,8 @@ def needs_of(
         settings.intrinsic_dim,
         n_components,
         effective_n_jobs(n_jobs),
-        is_fitted=settings.tangent in ("quadratic", "robust"),
-        is_arc=settings.step == "arc",
+        is_fitted=settings.tangent in SURFACES,
+        is_arc=settings.step in BENT,
         is_moved=settings.denoise > 0 and not is_matrix,
         is_partly=kind == "rough" if settings.coherence is None else settings.coherence < 1,
         is_ordered=len(points) > MOST_UNORDERED,

@@ -265,8 +265,10 @@ def test_inside_a_task_it_is_refused(client, points):
     assert "would wait for itself" in client.submit(fit, points[:300], pure=False).result()
 
 
-def test_workers_that_are_too_small():
+@pytest.mark.parametrize("is_stored", [False, True])
+def test_workers_that_are_too_small(tmp_path, is_stored):
     """What a worker does not hold is refused before it starts, and not killed again and again."""
+    engine = Disk(tmp_path / "kept", engine="dask") if is_stored else "dask"
     with (
         distributed.LocalCluster(
             1, processes=False, threads_per_worker=2, memory_limit="300MB", dashboard_address=":0"
@@ -274,7 +276,7 @@ def test_workers_that_are_too_small():
         distributed.Client(small),
         pytest.raises(MemoryError, match=r"with 2 threads needs about .* its limit is 0.3 GB"),
     ):
-        PTU(engine="dask").fit(swiss_roll(300).points)
+        PTU(engine=engine).fit(swiss_roll(300).points)
 
 
 @pytest.mark.filterwarnings("ignore")

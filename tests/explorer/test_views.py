@@ -105,6 +105,7 @@ def test_tablet(opened, page, screenshots):
     tab.screenshot(path=screenshots / "explorer-tablet.png")
 
 
+@pytest.mark.long
 def test_a_million_points(opened, screenshots):
     rng = np.random.default_rng(0)
     flat = rng.random((1_000_000, 2)) * [4, 1]

@@ -130,6 +130,7 @@ def test_wrong_neighbours(lists, message):
         PTU().fit(np.random.default_rng(0).random((50, 3)), graph=lists)
 
 
+@pytest.mark.long
 @pytest.mark.timeout(1800)  # pynndescent compiles, which takes minutes on a busy machine
 def test_approximate_neighbours_are_nearly_exact():
     points = swiss_roll(3000, n_features=20).points

@@ -59,6 +59,19 @@ class Kernel:
         self.types.append(arguments)
 
 
+def test_nothing_is_tried_before_it_is_needed():
+    """Vector instructions take half a second to try, and rows from landmarks have none."""
+    code = (
+        "import sys\n"
+        "from ptunfold import PTU\n"
+        "from ptunfold.datasets import swiss_roll\n"
+        "PTU(landmarks=64, n_jobs=2).fit(swiss_roll(1500).points)\n"
+        "assert 'ptunfold.kernels.trees' in sys.modules\n"
+        "assert 'ptunfold.kernels.chosen_lanes' not in sys.modules\n"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_each_kernel_is_compiled_by_one_process(tmp_path):
     needed = [(Kernel(name), ("types",)) for name in "abcde"]
     one, other = (ahead.compile_share(str(tmp_path), needed) for _ in range(2))
@@ -85,7 +98,8 @@ def started(monkeypatch):
 
 def use(monkeypatch, n_kernels):
     needed = [(Kernel(str(number)), ()) for number in range(n_kernels)]
-    monkeypatch.setattr(ahead, "kernels_of_a_fit", lambda dtype, dim: needed)
+    for name in ("kernels_of_any_fit", "kernels_of_a_fit"):
+        monkeypatch.setattr(ahead, name, lambda dtype, dim: needed)
     return [kernel for kernel, _ in needed]
 
 

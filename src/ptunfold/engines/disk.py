@@ -84,6 +84,10 @@ class StoreEngine(Engine):
         """Tell how much memory a fit by all distances needs here."""
         return needs.stored()
 
+    def check_room(self, needs: Needs, n_landmarks: int | None) -> None:
+        """Refuse a fit that does not fit where the other engine works."""
+        self.engine.check_room(needs, n_landmarks)
+
     def close(self) -> None:
         """Let the folder go, for other fits."""
         for store in self._stores:

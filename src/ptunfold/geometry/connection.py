@@ -20,7 +20,7 @@ from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, Frames, Graph, Points, Space
 from ptunfold.validation.points import as_points
 from ptunfold.validation.records import check_frames, check_graph, known_good
-from ptunfold.validation.values import STEPS, check_choice
+from ptunfold.validation.values import BENT, STEPS, check_choice
 
 _EDGES_TOGETHER = 8192
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
@@ -91,7 +91,7 @@ def connect_frames(points: Points, graph: Graph, frames: Frames, step: str, run:
     rotations = np.empty((graph.n_edges, dim, dim))
     steps = np.empty((graph.n_edges, dim))
     squares = np.empty((graph.n_edges, 2))  # of shadows and edges
-    longer = np.ones(graph.n_edges if step == "arc" else 0)
+    longer = np.ones(graph.n_edges if step in BENT else 0)
     laid = Laid(rotations, steps, squares, longer)
     # One direction of each edge; the other is its transpose and, for the step, the other frame.
     edges = np.flatnonzero(graph.tails < graph.indices)
@@ -115,7 +115,7 @@ def connect_frames(points: Points, graph: Graph, frames: Frames, step: str, run:
         lay_edges(forth, back, turns, from_tail, from_head, laid)
 
     run_blocks(handle, cut(len(edges), _EDGES_TOGETHER), run, "connection", "edges")
-    if step == "arc":
+    if step in BENT:
         cross_creases(points, graph, frames, _LONGEST, rotations, steps, longer, n_jobs=run.n_jobs)
         graph = known_good(graph.with_lengths(graph.lengths * longer))
     seen, whole = (

@@ -19,7 +19,7 @@ from ptunfold.geometry.texture import (
 )
 from ptunfold.threads import Run
 from ptunfold.types import Geometry, Graph, Options, Points, Settings, Space
-from ptunfold.validation.values import SURFACES, n_coefficients, plane_neighbors
+from ptunfold.validation.values import BENT, SURFACES, n_coefficients, plane_neighbors
 
 _NEIGHBORS = 10
 # Neighbours for each dimension, from among neighbours of neighbours. Measured on sheets: the error
@@ -96,8 +96,8 @@ def resolve_auto(options: Options, texture: Texture | None, n_points: int) -> Se
             n_near = max(share * n_coefficients(dim), n_near)
         n_near = min(n_near, n_points - 1)
     share = IN_STRONG_NOISE if kind == "very noisy" else n_each
-    # Long edges pay only where they are taken for arcs.
-    is_wide = _may_widen(options, n_points) and is_curved and step == "arc"
+    # Long edges pay only where steps follow the bend.
+    is_wide = _may_widen(options, n_points) and is_curved and step in BENT
     decided = {
         "n_neighbors": options.n_neighbors or min(_NEIGHBORS, n_points - 1),
         "n_wide": _WIDE * dim * is_wide,

@@ -40,6 +40,7 @@ from ptunfold.types import (
     Space,
 )
 from ptunfold.validation.records import known_good
+from ptunfold.validation.values import BENT
 
 
 @dataclass(frozen=True, eq=False)
@@ -181,7 +182,7 @@ def tangent_frames(
     graph = pruned.graph
     frames = fit(graph)
     _plan(points, frames, graph)
-    if texture is None or texture.kind != "smooth" or settings.step != "arc":
+    if texture is None or texture.kind != "smooth" or settings.step not in BENT:
         return frames, pruned
     within = without_bridges(graph)
     frames = one_sided(frames, within)
@@ -230,6 +231,6 @@ def connected(
     if texture is not None and texture.kind == "flat" and settings.coherence is None:
         return connection
     connection = with_coherence(connection, settings.coherence, n_jobs=run.n_jobs)
-    if settings.coherence is not None or settings.step != "arc":
+    if settings.coherence is not None or settings.step not in BENT:
         return connection
     return with_curvature(connection, frames, run, is_noisy=settings.denoise > 0)

@@ -25,7 +25,6 @@ from numba import boolean, config, float64, from_dtype, int32, int64, types, uin
 from numba.core.dispatcher import Dispatcher
 
 from ptunfold.kernels import (
-    batches,
     bending,
     detours,
     development,
@@ -40,7 +39,7 @@ from ptunfold.kernels import (
     triangles,
     zipping,
 )
-from ptunfold.kernels.compiling import is_kept, is_watched
+from ptunfold.kernels.compiling import is_kept, is_watched, loading
 from ptunfold.kernels.inputs import BatchArrays, ConnectionArrays, GraphArrays, Owners
 from ptunfold.progress import stage
 
@@ -67,10 +66,11 @@ def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
     is_python = Path(sys.executable or "").stem.lower().startswith("py")
     if n_others < 1 or not is_python or config.DISABLE_JIT:
         return
-    needed = kernels_of_a_fit(dtype, dim)
-    n_missing = sum(not is_kept(kernel, arguments) for kernel, arguments in needed)
+    graph_and_sheet = kernels_of_any_fit(dtype, dim)
+    n_missing = sum(not is_kept(kernel, arguments) for kernel, arguments in graph_and_sheet)
     if n_missing < _FEW:
         return
+    needed = kernels_of_a_fit(dtype, dim)
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         command = [sys.executable, "-m", __name__, folder, dtype, str(dim)]
         paths = os.pathsep.join(filter(None, sys.path))
@@ -115,30 +115,49 @@ def kernels_of_a_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, 
 
     Those that take long come first, so that no process is left alone with one.
     """
+    # Not before: half a second goes into trying vector instructions.
+    with loading:
+        from ptunfold.kernels import batches
+
+    some, wide, row, table = int64[::1], int32[::1], float64[::1], float64[:, ::1]
+    given = from_dtype(np.dtype(dtype))[:, ::1]
+    graph, queue = _record(GraphArrays, some, wide, row), _queue()
+    laid = _record(BatchArrays, graph, uint16[::1], float64, table, row, row, table, row)
+    owners = _record(Owners, some, some, some)
+    places = uint16[:, ::1]
+    batch = _record(batches.Batch, queue, some, table, places, wide, some, table, table, table)
+    return [
+        (batches.batch_rows, (laid, owners, int64, int64, batch, given, int64)),
+        *kernels_of_any_fit(dtype, dim),
+        (batches.new_batch, (int64, int64, int64)),
+    ]
+
+
+def _record(kind: Any, *fields: Any) -> Any:
+    return types.BaseTuple.from_types(fields, kind)
+
+
+def _queue() -> Any:
+    wide = int32[::1]
+    return _record(queues.Queue, wide, wide, wide, wide, float64[::1])
+
+
+def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, ...]]]:
+    """Return those that are not about all distances at once."""
     some, wide = int64[::1], int32[::1]
     row, table, stack = float64[::1], float64[:, ::1], float64[:, :, ::1]
     number = from_dtype(np.dtype(dtype))
     given = number[:, ::1]
     marks = boolean[::1]
-
-    def record(kind: Any, *fields: Any) -> Any:
-        return types.BaseTuple.from_types(fields, kind)
-
-    graph = record(GraphArrays, some, wide, row)
-    connection = record(ConnectionArrays, graph, wide, wide, stack, table, row, table, row)
-    queue = record(queues.Queue, wide, wide, wide, wide, row)
-    tree = record(trees.Tree, row, wide, wide, wide, queue, float64)
-    unfolding = record(development.Unfolding, tree, table, table, stack, table, row)
+    graph, queue = _record(GraphArrays, some, wide, row), _queue()
+    connection = _record(ConnectionArrays, graph, wide, wide, stack, table, row, table, row)
+    tree = _record(trees.Tree, row, wide, wide, wide, queue, float64)
+    unfolding = _record(development.Unfolding, tree, table, table, stack, table, row)
     axes = types.UniTuple(int64, dim)
-    sight = record(development.Sight, tree, table, row, row, axes)
-    laid = record(BatchArrays, graph, uint16[::1], float64, table, row, row, table, row)
-    owners = record(Owners, some, some, some)
-    places = uint16[:, ::1]
-    batch = record(batches.Batch, queue, some, table, places, wide, some, table, table, table)
-    edges = record(bending.Laid, stack, table, table, row)
-    zipper = record(zipping.Zipper, some, wide, wide, marks)
+    sight = _record(development.Sight, tree, table, row, row, axes)
+    edges = _record(bending.Laid, stack, table, table, row)
+    zipper = _record(zipping.Zipper, some, wide, wide, marks)
     return [
-        (batches.batch_rows, (laid, owners, int64, int64, batch, given, int64)),
         (trees.grow_tree, (graph, int64, tree)),
         (detours.count_detours, (graph, wide, wide, some, row, int64, some)),
         (development.develop_both_ways, (connection, int64, unfolding)),
@@ -157,7 +176,6 @@ def kernels_of_a_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any, 
         (bending.bend_edges, (table, table, stack, stack, row, table, table)),
         (zipping.triangles_of_open_edges, (zipper, some, int64[:, ::1])),
         (medians.neighbor_medians, (some, wide, row, row)),
-        (batches.new_batch, (int64, int64, int64)),
         (bending.shortest_shadows, (given, stack, wide, wide, row, row)),
         (bending.fit_arcs, (some, wide, stack, row, float64, table, table, table, table, edges)),
         (bending.mark_nearest, (some, row, int64, marks)),

@@ -16,6 +16,7 @@ GRAPH_KINDS = ("knn", "mutual", "radius")
 TANGENTS = ("pca", "quadratic", "robust")
 SURFACES = ("quadratic", "robust")
 STEPS = ("projection", "chord", "arc")
+BENT = ("arc",)  # those that follow the bend of the sheet, and so are longer than edges
 SEARCHES = ("auto", "exact", "approximate")
 SEAMS = ("auto", "cut", "leave")
 PRUNES = ("auto", "shortcuts")
