@@ -1,5 +1,6 @@
 """The installed command on files of every kind, good and bad."""
 
+import inspect
 import json
 import shutil
 import subprocess
@@ -16,6 +17,7 @@ from typer.testing import CliRunner
 
 from ptunfold import PTU, show
 from ptunfold.cli import app
+from ptunfold.cli.embedding import embed
 from ptunfold.datasets import letter_a, s_with_hole
 
 COMMAND = Path(sys.executable).parent / "ptunfold"
@@ -477,6 +479,8 @@ def test_report(frame, tmp_path):
     frame = pd.read_csv(source)[["x", "y", "z"]].to_numpy()
     scores = PTU().fit(frame).scores()["local distortion"]
     assert report["local distortion, worst twentieth"] == pytest.approx(np.quantile(scores, 0.95))
+    assert report["coherence, worst twentieth"] <= report["coherence, median"]
+    assert report["bridges between pieces"] == 0
     median = report["local distortion, median"]
     assert median < report["local distortion, worst twentieth"]
     assert report["two-sided"] is True
@@ -510,3 +514,8 @@ def test_stopping_leaves_nothing(frame, tmp_path, monkeypatch):
     assert done.exit_code == 130
     assert "stopped" in done.stderr
     assert [file.name for file in tmp_path.iterdir()] == ["a.csv"]
+
+
+def test_every_parameter_is_an_option():
+    known = set(inspect.signature(embed).parameters)
+    assert set(PTU().get_params()) - known == {"verbose"}  # bars are for terminals

@@ -93,8 +93,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         The number k of nearest neighbours that make the graph. "auto": 10, or all other points if
         there are fewer; on curved data each point is then joined with more, up to 12 for each
         dimension, from among the neighbours of its neighbours (see :func:`widen_graph`), if steps
-        are arcs and there is no ``radius``. Where tangent planes say nothing, 5 to 9 are taken if
-        points are few, and 5 if distances along that graph fit clearly better into few dimensions.
+        are arcs, there is no ``radius`` and there are at most 200 000 points. Where tangent planes
+        say nothing, 5 to 9 are taken if points are few, and 5 if the picture of that graph tells
+        more of the data.
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"
@@ -133,20 +134,21 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         Drop edges that jump from one part of a sheet to another: those with few ways around them
         (see :func:`find_shortcuts`), and those that leave tangent planes which are parallel. Noise
         makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
-        graph of nearest neighbours that was built here; where the data are no sheet, only those
+        graph of kind "knn" that was built here; where the data are no sheet, only those
         that are no longer than most edges.
     landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
-        "auto" takes 64 landmarks of a sheet of 1000 points and more, if it can be laid flat and
-        half of them lead to the same picture; all distances else, up to 20 000 points if they fit
-        into memory; and then 100 landmarks, and a warning says so.
+        "auto" takes, with threads, 64 landmarks of a sheet of 1000 points and more, if it can be
+        laid flat and half of them lead to the same picture; all distances else, up to 20 000 points
+        (100 000 with a GPU) if they fit into memory; and then 100 landmarks, and a warning says so.
     landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.
     mds : {"auto", "classical", "stress"}, default="auto"
         How distances become coordinates: by classical scaling, and where its picture is off by
-        more than 5 %, because the data need more dimensions than are shown or are closed, relaxed
+        more than 5 % (12 % of a sheet that is known to be curved), because the data need more
+        dimensions than are shown or are closed, relaxed
         towards the least squares of the differences of distances; by classical scaling alone; or
         by these least squares alone, distances whose two directions disagree counting less, which
         is meant for a few thousand points.

@@ -55,8 +55,10 @@ def geodesic_distances(
         The points to start from; all by default.
     graph : {"knn", "mutual", "radius"} or sparse matrix, optional
         The kind of proximity graph, "knn" by default, or the edge lengths of one.
-    n_neighbors, radius, intrinsic_dim, tangent_neighbors, tangent, step, denoise, coherence,
-    prune, disconnected, search
+    intrinsic_dim : int, default=2
+        The dimension of the tangent spaces, taken as it is: 1 for curves.
+    n_neighbors, radius, tangent_neighbors, tangent, step, denoise, coherence, prune, disconnected,
+    search
         As in :class:`PTU`.
     return_std : bool, default=False
         Return standard deviations too.

@@ -76,6 +76,9 @@ def embed(
     tangent: Annotated[str, Option(help="auto, pca, quadratic or robust.")] = "auto",
     step: Annotated[str, Option(help="auto, chord, projection or arc.")] = "auto",
     denoise: Annotated[str, Option(help="How often, 0 for never.")] = "auto",
+    coherence: Annotated[
+        str, Option(help="How much of a path is believed, from 0 for its length to 1.")
+    ] = "auto",
     prune: Annotated[str, Option(help="auto, shortcuts or none.")] = "auto",
     landmarks: Annotated[
         str, Option(help="A number, a fraction, or none for all distances.")
@@ -167,6 +170,7 @@ def embed(
             tangent=tangent,
             step=step,
             denoise=options.number_or_word(denoise),
+            coherence=options.number_or_word(coherence),
             prune=options.number_or_word(prune),
             landmarks=options.number_or_word(landmarks),
             landmark_selection=landmark_selection,

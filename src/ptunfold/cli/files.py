@@ -216,12 +216,14 @@ def trust_in(model: Any) -> dict[str, Any]:
     for name, values in scores.items():
         values = values[np.isfinite(values)]
         said[f"{name}, median"] = float(np.median(values))
-        said[f"{name}, worst twentieth"] = float(np.quantile(values, 0.95))
+        worst = 0.05 if name == "coherence" else 0.95  # of the others little is good
+        said[f"{name}, worst twentieth"] = float(np.quantile(values, worst))
     used = int((model.component_labels_ >= 0).sum())
     return said | {
         "texture": model.texture_,
         "shortcuts found": len(model.shortcuts_),
         "components": int(model.component_labels_.max()) + 1,
+        "bridges between pieces": 0 if model.graph_.bridges is None else len(model.graph_.bridges),
         "points left out": len(model.embedding_) - used,
         "two-sided": model.orientation_.is_orientable,
         "topology": str(model.topology_),
