@@ -20,11 +20,13 @@ import numpy as np
 import pytest
 from numba.core.compiler_lock import global_compiler_lock
 from sklearn.model_selection import GridSearchCV
+from tqdm.auto import tqdm
 
 import ptunfold
 from ptunfold import PTU, forks, threads
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry.neighbors import edge_lengths, neighbor_lists
+from ptunfold.progress import stage
 from ptunfold.threads import Run, cut, run_blocks
 from tests.test_threads import n_blas_threads
 
@@ -344,6 +346,41 @@ def forked_inside():
     return " ".join(answers)
 
 
+def forked_while_threads_are_at_work():
+    """Fork while another thread has BLAS held to one thread, and one draws a bar."""
+    inside, go_on = threading.Event(), threading.Event()
+    before = n_blas_threads()
+
+    def work():
+        with threads.single_threaded_blas(), stage("a bar", 3, "parts", True), tqdm.get_lock():
+            inside.set()
+            go_on.wait()
+
+    def child():
+        after = n_blas_threads()
+        with threads.single_threaded_blas(), stage("its own", 3, "parts", True) as bar:
+            bar.update()
+            held = n_blas_threads()
+        return f"{after == before} {held} {n_blas_threads() == before}"
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    inside.wait()
+    answers = [forked(child)]
+    go_on.set()
+    thread.join()
+    # The one that forks comes out again, there as here.
+    with threads.single_threaded_blas():
+        answers.append(forked(lambda: str(n_blas_threads())))
+    return " ".join([*answers, str(n_blas_threads() == before)])
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
+def test_a_child_forgets_the_threads_that_it_has_not():
+    found, _ = finish(start("forked_while_threads_are_at_work()", OPENBLAS_NUM_THREADS="2"))
+    assert found.split() == ["True", "{1}", "True", "{1}", "True"]
+
+
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_forked_while_another_thread_works_something_out():
     found, _ = finish(start("forked_inside()"))
@@ -355,6 +392,7 @@ def test_no_lock_of_a_library_in_the_package():
     of_their_own = {
         "threads.py": "held before a fork, by a hook",
         "geodesics/distances.py": "made and dropped in one call, which a child does not go on with",
+        "progress.py": "made in the child",
         "engines/cluster.py": "a client of Dask does not outlive a fork",
     }
     for file in PACKAGE.rglob("*.py"):

@@ -45,3 +45,16 @@ def test_lock_file_has_what_is_asked_for():
         versions = locked.get(canonicalize_name(requirement.name), [])
         assert versions, f"{requirement} is not in the lock file; make lock"
         assert all(requirement.specifier.contains(version) for version in versions), requirement
+
+
+def test_no_product_of_indices_in_32_bits():
+    """With NumPy 1.26 the product of ends of edges with any number has no more."""
+    package = ROOT / "src" / "ptunfold"
+    found = [
+        f"{file.name}: {line.strip()}"
+        for file in package.rglob("*.py")
+        if file.parent.name != "kernels"  # Numba has rules of its own
+        for line in file.read_text(encoding="utf-8").splitlines()
+        if re.search(r"\* np\.int64\(|\) \* np\.int64|@ \[\w+\.n_points, 1\]", line)
+    ]
+    assert not found

@@ -26,6 +26,7 @@ from ptunfold.geometry.stages import (
 )
 from ptunfold.geometry.texture import Texture
 from ptunfold.kernels.ahead import compile_ahead
+from ptunfold.memory import free_bytes
 from ptunfold.planning import RoomCheck
 from ptunfold.threads import Run, effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
@@ -137,7 +138,8 @@ def build_geometry(
         Put many points into an order that is good for the caches.
     """
     if isinstance(points, np.ndarray):
-        compile_ahead(points.dtype.name, options.intrinsic_dim or 2, effective_n_jobs(run.n_jobs))
+        dim, n_jobs = options.intrinsic_dim or 2, effective_n_jobs(run.n_jobs)
+        compile_ahead(points.dtype.name, dim, n_jobs, free_bytes)
     said: list[str] = []  # of what is built in the end, or of what cannot be
     try:
         with single_threaded_blas():

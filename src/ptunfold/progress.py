@@ -2,9 +2,25 @@
 
 from __future__ import annotations
 
+import os
+from threading import RLock
 from typing import Any, Self
+from weakref import WeakSet
 
 from tqdm.auto import tqdm
+
+_shown: WeakSet[Any] = WeakSet()
+
+
+def _begin_in_child() -> None:
+    """Give bars a lock of their own, if a thread of the parent may have been drawing one."""
+    if _shown:
+        _shown.clear()
+        tqdm.set_lock(RLock())
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_begin_in_child)
 
 
 def stage(
@@ -24,7 +40,9 @@ def stage(
     if not enabled:
         return _Silence()
     start = {} if n_done is None else {"initial": n_done, "unit_scale": True}
-    return tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}", delay=delay, **start)
+    bar = tqdm(total=total, desc=f"{description:<12}", unit=f" {unit}", delay=delay, **start)
+    _shown.add(bar)
+    return bar
 
 
 class _Silence:

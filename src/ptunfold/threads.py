@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from dataclasses import dataclass
 from functools import cache
-from threading import Event, Lock, Thread, local
+from threading import Event, Lock, Thread, get_ident, local
 from typing import Any
 
 from joblib import cpu_count
@@ -110,25 +110,39 @@ def single_threaded_blas() -> Iterator[None]:
     try:
         with held_interrupts(), _lock:
             _take_control()
-            _limits.append(_libraries("blas").limit(limits=1))
+            _limits.append((_libraries("blas").limit(limits=1), get_ident()))
             is_inside = True
         yield
     finally:
         if is_inside:
             with held_interrupts(), _lock:
-                first = _limits[0]  # it alone has seen the setting as it was
+                first = _limits[0][0]  # it alone has seen the setting as it was
                 _limits.pop()
                 if not _limits:
-                    _take_control()
-                    first.restore_original_limits()
-                    _take_control()
+                    _put_back(first)
+
+
+def _put_back(limit: Any) -> None:
+    _take_control()
+    limit.restore_original_limits()
+    _take_control()
+
+
+def _begin_in_child() -> None:
+    """Forget the threads that a forked process does not have: they will not come out again."""
+    if _limits:
+        first, this_thread = _limits[0][0], get_ident()
+        _limits[:] = [(first, who) for _, who in _limits if who == this_thread]
+        if not _limits:
+            _put_back(first)
+    _lock.release()
 
 
 _lock = Lock()
-_limits: list[Any] = []  # one for each who is inside
+_limits: list[tuple[Any, int]] = []  # one for each who is inside, and its thread
 if hasattr(os, "register_at_fork"):  # or a child might wait for a thread that it does not have
     os.register_at_fork(
-        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release
+        before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_begin_in_child
     )
 
 
@@ -156,10 +170,11 @@ _process = os.getpid()
 def openmp_threads(n_jobs: int | None) -> Iterator[None]:
     """Let OpenMP use so many threads, which it would not be told otherwise.
 
-    In a process that was forked only one: the library that GCC comes with waits forever for
-    threads that a fork has not brought along.
+    In a process that was forked, or that another one has started to share its work, only one: the
+    library that GCC comes with waits forever for threads that a fork has not brought along.
     """
-    n_threads = effective_n_jobs(n_jobs) if os.getpid() == _process else 1
+    may_be_forked = os.getpid() != _process or multiprocessing.parent_process() is not None
+    n_threads = 1 if may_be_forked else effective_n_jobs(n_jobs)
     with _libraries("openmp").limit(limits=n_threads):  # of this thread alone
         yield
 
@@ -227,6 +242,13 @@ def run_together(tasks: Sequence[Callable[[], Any]], run: Run = Run()) -> list[A
     return found
 
 
+def check_not_stopped() -> None:
+    """Raise where the results of this thread are no longer wanted; for those that only wait."""
+    is_stopped = getattr(_this_thread, "is_stopped", None)
+    if is_stopped is not None and is_stopped.is_set():
+        raise InterruptedError("stopped")
+
+
 class _Beginning(Event):
     """What `Thread.start` waits for, but not for ever.
 
@@ -255,9 +277,14 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
     """
     waiting = deque(blocks)
     failures: list[BaseException] = []
+    is_stopped = Event()
+
+    def stop() -> None:
+        waiting.clear()
+        is_stopped.set()
 
     def work() -> None:
-        _this_thread.is_worker = True
+        _this_thread.is_worker, _this_thread.is_stopped = True, is_stopped
         try:
             while True:
                 try:
@@ -267,11 +294,11 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
                 run(block)
         except BaseException as error:
             failures.append(error)
-            waiting.clear()
+            stop()
 
     threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
     started: list[Thread] = []
-    with held_interrupts(waiting.clear):
+    with held_interrupts(stop):
         try:
             for thread in threads:
                 # Nothing public tells that a thread never began.

@@ -14,6 +14,7 @@ import pytest
 from ptunfold import PTU, Disk
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.engines import cluster
+from ptunfold.threads import Run, cut, run_blocks
 from tests.engines.clusters import check_nothing_is_kept, client, distributed, points, two_workers
 
 __all__ = ["client", "points"]  # fixtures
@@ -288,3 +289,34 @@ def test_no_workers():
         pytest.raises(ValueError, match="has no workers"),
     ):
         PTU(engine="dask").fit(points)
+
+
+class Stuck:
+    """Tasks of workers in this process: the first one interrupts it, and none comes back."""
+
+    has_begun, is_over, done = threading.Event(), threading.Event(), []
+
+
+def stuck(what, number):
+    if not Stuck.has_begun.is_set():
+        Stuck.has_begun.set()
+        os.kill(os.getpid(), signal.SIGINT)
+    Stuck.is_over.wait(100)
+    Stuck.done.append(number)
+
+
+def test_ctrl_c_while_a_task_never_comes_back():
+    with (
+        distributed.LocalCluster(
+            1, processes=False, threads_per_worker=2, dashboard_address=":0"
+        ) as one,
+        distributed.Client(one) as client,
+    ):
+        sent = cluster.Sent(client, np.zeros(3))
+        with pytest.raises(KeyboardInterrupt):
+            run_blocks(
+                lambda block: sent.compute(stuck, block.start), cut(20, 1), Run(), n_threads=2
+            )
+        left = list(Stuck.done)
+        Stuck.is_over.set()
+    assert not left

@@ -7,13 +7,18 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 from ptunfold import PTU, Disk
-from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.datasets import s_with_hole, spherical_cap, swiss_roll
+from ptunfold.engines import array_files
+from ptunfold.engines.disk import Store
 from ptunfold.geodesics.distances import OneWayRows
+from ptunfold.io import partial
+from ptunfold.io.outputs import PART
 
 
 @pytest.fixture(scope="module")
@@ -248,3 +253,113 @@ def test_files_that_a_loss_of_power_has_emptied(points, name, tmp_path):
     else:
         with pytest.raises(ValueError, match="is damaged; remove"):
             again.fit(points)
+
+
+def test_other_curvature_is_another_store(tmp_path):
+    """Only in this do the two connections differ."""
+    points = spherical_cap(500).points
+    first = PTU(engine=Disk(tmp_path / "kept")).fit(points)
+    second = PTU(coherence=1.0, landmarks=None).fit(points)
+    np.testing.assert_array_equal(first.connection_.steps, second.connection_.steps)
+    assert first.connection_.curvature is not None
+    assert second.connection_.curvature is None
+    with pytest.raises(ValueError, match="other data or other parameters"):
+        PTU(coherence=1.0, engine=Disk(tmp_path / "kept", resume=True)).fit(points)
+
+
+def store(folder, resume=False):
+    return Store(folder, 10, np.dtype("f8"), [0, 10], "made from", resume=resume)
+
+
+def test_what_a_kill_leaves_is_no_hindrance(tmp_path):
+    """An empty title, or a file that has not got its name."""
+    (tmp_path / "store.json").touch()
+    (tmp_path / f"{PART}0123456789abcdef.npy").touch()
+    store(tmp_path, resume=True).close()
+    (tmp_path / f"{PART}0123456789abcdef.npy").touch()
+    store(tmp_path, resume=True).close()
+    assert not list(tmp_path.glob(f"{PART}*"))
+    # What is at work is left alone.
+    one = store(tmp_path, resume=True)
+    (tmp_path / f"{PART}0123456789abcdef.npy").touch()
+    with pytest.raises(ValueError, match="another fit is at work"):
+        store(tmp_path, resume=True)
+    assert list(tmp_path.glob(f"{PART}*"))
+    one.close()
+
+
+def test_a_folder_of_others_is_as_it_was(tmp_path):
+    (tmp_path / "mine").touch()
+    with pytest.raises(ValueError, match="no store of distances"):
+        store(tmp_path)
+    assert [file.name for file in tmp_path.iterdir()] == ["mine"]
+
+
+def test_a_full_disk_while_it_begins(tmp_path, monkeypatch):
+    def full(file):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(os, "fsync", full)
+    with pytest.raises(OSError, match="No space left"):
+        store(tmp_path)
+    monkeypatch.undo()
+    assert not list(tmp_path.iterdir())
+    store(tmp_path).close()
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is locked here")
+def test_where_there_are_no_locks(tmp_path, monkeypatch):
+    def flock(*_):
+        raise OSError(38, "Function not implemented")
+
+    monkeypatch.setattr(partial.fcntl, "flock", flock)
+    store(tmp_path).close()
+    store(tmp_path, resume=True).close()
+
+
+def test_a_forked_process_keeps_no_lock(tmp_path):
+    """It has the file open too; and when it ends, the lock of the parent stays."""
+    code = f"""
+import os, sys, time
+from pathlib import Path
+from tests.engines.test_disk import store
+folder = Path({str(tmp_path / "kept")!r})
+one = store(folder)
+waiting, go_on = os.pipe()
+child = os.fork()
+if not child:
+    os.read(waiting, 1)
+    os._exit(0)
+one.close()
+other = store(folder, resume=True)  # though the child is there
+os.write(go_on, b"1")
+os.waitpid(child, 0)
+child = os.fork()
+if not child:
+    other.close()
+    os._exit(0)
+os.waitpid(child, 0)
+try:
+    store(folder, resume=True)
+except ValueError as error:
+    print(error)
+"""
+    root = str(Path(__file__).parents[2])
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, "PYTHONPATH": root},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert "another fit is at work" in done.stdout
+
+
+def test_where_files_are_read_at_one_place_only(tmp_path, points, monkeypatch):
+    """As on Windows."""
+    for name in ("preadv", "pwrite"):
+        monkeypatch.delattr(os, name)
+    monkeypatch.setattr(array_files, "_MOST_AT_ONCE", 1000)
+    found = PTU(engine=Disk(tmp_path / "kept"), n_jobs=2).fit(points[:500])
+    expected = PTU(landmarks=None).fit(points[:500])
+    np.testing.assert_array_equal(found.embedding_, expected.embedding_)

@@ -6,6 +6,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial.distance import cdist
 
+from ptunfold import build_graph, metric_space
 from ptunfold.geometry import known
 from ptunfold.geometry.known import Known
 
@@ -38,7 +39,9 @@ def test_what_is_not_known_is_the_shortest_path(rows_together):
     np.testing.assert_allclose(space.row(3), PATHS[3])
     found = space.find(np.array([4, 1, 4, 9]), np.array([5, 30, 49, 10]))  # in their order
     np.testing.assert_allclose(found, PATHS[[4, 1, 4, 9], [5, 30, 49, 10]])
-    assert space.nbytes == SOME.data.nbytes
+    # Distances, their keys and heads, and the matrix and its ways, each with its indices.
+    held = 3 * 8 * len(space._kept.keys)
+    assert held + 2 * SOME.data.nbytes < space.nbytes < held + 5 * SOME.data.nbytes
 
 
 def test_what_is_known_stays_where_a_path_is_shorter():
@@ -169,3 +172,42 @@ def test_what_is_missing_inside_neighbourhoods_is_counted():
     whole = Known(sparse.csr_array(APART))
     whole.squares(rows, rows)
     assert whole.said() == []
+
+
+def test_few_are_completed_where_memory_is_short(monkeypatch):
+    """The others are found when they are asked for: the same distances."""
+    monkeypatch.setattr(known, "_FARTHER", 1e9)
+    whole = Known(SOME)
+    monkeypatch.setattr(known, "free_bytes", lambda: 20 * N * known._A_PAIR)  # a quarter is taken
+    short = Known(SOME)
+    assert len(short._kept.keys) <= 6 * N + len(short._given) < len(whole._kept.keys)
+    np.testing.assert_array_equal(short.lengths(*PAIRS), whole.lengths(*PAIRS))
+
+
+def test_nothing_known_at_all():
+    space = Known(sparse.csr_array((3, 3)))
+    assert np.isinf(space.lengths(np.array([0]), np.array([1])))
+
+
+def test_what_is_known_of_a_copy_is_known_of_its_place():
+    # A star whose middle is there twice, and everything known from the second.
+    ends, apart = [(0, 1)] + [(1, leaf) for leaf in range(2, 8)], [0.0, *range(1, 7)]
+    rows, columns = np.array(ends).T
+    once = sparse.coo_array((np.array(apart), (rows, columns)), shape=(8, 8))
+    both = sparse.coo_array(
+        (np.tile(apart, 2), (np.append(rows, columns), np.append(columns, rows))), shape=(8, 8)
+    )
+    space = Known(both.tocsr())
+    assert space.places.tolist() == [0, 0, *range(2, 8)]
+    some = space.among(np.array([0, *range(2, 8)]))
+    assert some.matrix.nnz == 12
+    np.testing.assert_array_equal(some.matrix[[0]].toarray()[0], range(7))
+    graph = build_graph(metric_space(once, "precomputed"), 3)
+    assert not graph.component_labels.any()
+
+
+def test_of_several_distances_between_places_the_shortest_holds():
+    near = np.array([[0, 0, 3.0], [0, 0, 2.0], [3.0, 2.0, 0]])
+    rows, columns = np.nonzero(~np.eye(3, dtype=bool))
+    space = Known(sparse.csr_array((near[rows, columns], (rows, columns)), shape=(3, 3)))
+    assert space.among(np.array([0, 2])).matrix.toarray().tolist() == [[0, 2], [2, 0]]

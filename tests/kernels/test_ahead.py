@@ -53,6 +53,7 @@ class Kernel:
 
     def __init__(self, name):
         self.__name__, self.types = name, []
+        self._cache = SimpleNamespace(_cache_file=None)
         self.overloads = {}
 
     def compile(self, arguments):
@@ -103,9 +104,44 @@ def use(monkeypatch, n_kernels):
     return [kernel for kernel, _ in needed]
 
 
+def room():
+    return 1e12
+
+
+@pytest.mark.parametrize(("free", "n_others"), [(1e8, 0), (9e8, 2), (1e12, 3)])
+def test_no_more_processes_than_memory_holds(monkeypatch, started, free, n_others):
+    use(monkeypatch, 20)
+    ahead.compile_ahead.__wrapped__("float64", 2, 4, lambda: free)
+    assert len(started) == n_others
+
+
+def test_where_nothing_is_kept_nothing_is_compiled_for_others(monkeypatch, started):
+    for kernel in use(monkeypatch, 20):
+        del kernel._cache
+        kernel._cache = None
+    ahead.compile_ahead.__wrapped__("float64", 2, 4, room)
+    assert not started
+
+
+def test_a_process_that_cannot_be_started(monkeypatch, started):
+    """The fit goes on, and compiles by itself; those that were started end."""
+    use(monkeypatch, 20)
+    start = ahead.subprocess.Popen
+
+    def start_two(*arguments, **options):
+        if len(started) == 2:
+            raise BlockingIOError(11, "Resource temporarily unavailable")
+        return start(*arguments, **options)
+
+    monkeypatch.setattr(ahead.subprocess, "Popen", start_two)
+    ahead.compile_ahead.__wrapped__("float64", 2, 4, room)
+    assert len(started) == 2
+    assert all("killed" in process.ended for process in started)
+
+
 def test_as_many_processes_as_there_are_cores(monkeypatch, started):
     kernels = use(monkeypatch, 20)
-    ahead.compile_ahead.__wrapped__("float64", 2, 4)
+    ahead.compile_ahead.__wrapped__("float64", 2, 4, room)
     assert len(started) == 3  # beside this one
     assert all(len(kernel.types) == 1 for kernel in kernels)
     assert all("waited for" in process.ended for process in started)
@@ -118,14 +154,14 @@ def test_nobody_who_watches_no_bar(monkeypatch, started):
     monkeypatch.setattr(ahead, "is_watched", lambda: False)
     monkeypatch.setattr(progress, "tqdm", lambda **how: shown.append(how))
     use(monkeypatch, 20)
-    ahead.compile_ahead.__wrapped__("float64", 2, 2)
+    ahead.compile_ahead.__wrapped__("float64", 2, 2, room)
     assert not shown
 
 
 @pytest.mark.parametrize(("n_kernels", "n_jobs"), [(20, 1), (3, 4)])
 def test_no_process_for_one_core_or_a_few_kernels(monkeypatch, started, n_kernels, n_jobs):
     kernels = use(monkeypatch, n_kernels)
-    ahead.compile_ahead.__wrapped__("float64", 2, n_jobs)
+    ahead.compile_ahead.__wrapped__("float64", 2, n_jobs, room)
     assert not started
     assert not any(kernel.types for kernel in kernels)
 
@@ -134,7 +170,7 @@ def test_no_process_for_one_core_or_a_few_kernels(monkeypatch, started, n_kernel
 def test_a_program_with_python_inside_is_not_started(monkeypatch, started, program):
     use(monkeypatch, 20)
     monkeypatch.setattr(sys, "executable", program)
-    ahead.compile_ahead.__wrapped__("float64", 2, 4)
+    ahead.compile_ahead.__wrapped__("float64", 2, 4, room)
     assert not started
 
 
@@ -144,6 +180,6 @@ def test_an_interrupt_leaves_no_process(monkeypatch, started):
 
     use(monkeypatch, 20)[2].compile = interrupt
     with pytest.raises(KeyboardInterrupt):
-        ahead.compile_ahead.__wrapped__("float64", 2, 3)
+        ahead.compile_ahead.__wrapped__("float64", 2, 3, room)
     assert all("killed" in process.ended for process in started)
     assert not Path(started[0].command[3]).exists()

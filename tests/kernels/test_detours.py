@@ -2,9 +2,10 @@
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.sparse.csgraph import shortest_path
 
-from ptunfold import build_graph
+from ptunfold import build_graph, graph_from_matrix
 from ptunfold.kernels.detours import count_detours, shares_in_common, ways_by_two
 from ptunfold.kernels.inputs import graph_arrays
 from tests.kernels.graphs import dense, random_graph
@@ -40,6 +41,23 @@ def test_ways_with_no_edge_in_common(most):
     lengths = dense(graph)
     np.testing.assert_array_equal(counts, [disjoint_ways(lengths, *end, most) for end in ends])
     assert set(counts) == set(range(most + 1))
+
+
+def test_a_way_of_very_many_edges():
+    """Around the one edge that closes a chain: there is no bound to what is taken out."""
+    n_points = 5000
+    chain = sparse.coo_array(
+        (np.ones(n_points - 1), (np.arange(n_points - 1), np.arange(1, n_points))),
+        shape=(n_points, n_points),
+    ).tolil()
+    chain[0, n_points - 1] = 1.0
+    graph = graph_from_matrix(chain.tocsr(), n_points)
+    edges = np.flatnonzero((graph.tails == 0) & (graph.indices == n_points - 1))
+    counts = np.empty(1, dtype=np.int64)
+    arrays = graph_arrays(graph), graph.tails, graph.reverse
+    for _ in range(2):  # what was taken out is put back
+        count_detours(*arrays, edges, np.array([n_points + 0.5]), 4, counts)
+        assert counts == 1
 
 
 def test_shares_of_neighbours_in_common():

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
-from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
+from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray, pair_keys
 from ptunfold.validation.records import check_connection
 
 _TOLERANCE = 0.1
@@ -133,8 +133,8 @@ def distortion_at(nodes: IntArray, geometry: Geometry, embedding: FloatArray) ->
     pairs = [pair for pair in (graph.bridges, geometry.torn) if pair is not None and len(pair)]
     if pairs:
         skipped = np.concatenate([*pairs, *(pair[:, ::-1] for pair in pairs)])
-        keys = skipped.astype(np.int64) @ [graph.n_points, 1]
-        is_used &= ~np.isin(nodes[tails] * np.int64(graph.n_points) + heads, keys)
+        keys = pair_keys(graph.n_points, *skipped.T)
+        is_used &= ~np.isin(pair_keys(graph.n_points, nodes[tails], heads), keys)
     maps = _fit(tails[is_used], steps[is_used], shown[is_used], len(nodes))
     return _distortion(_factors(maps)[0])
 

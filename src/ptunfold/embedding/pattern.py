@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 
 from ptunfold.geodesics.seams import nearest_rotation
-from ptunfold.types import Connection, FloatArray, Seam
+from ptunfold.types import Connection, FloatArray, Seam, pair_keys
 
 Motion = tuple[FloatArray, FloatArray]
 _TINY = 1e-6
@@ -31,8 +31,8 @@ def motion_of(
     """
     graph = connection.graph
     tails, heads = seam.edges.T
-    keys = graph.tails * np.int64(graph.n_points) + graph.indices
-    edges = np.searchsorted(keys, tails * np.int64(graph.n_points) + heads)
+    keys = pair_keys(graph.n_points, graph.tails, graph.indices)
+    edges = np.searchsorted(keys, pair_keys(graph.n_points, tails, heads))
     steps = np.einsum("eij,ej->ei", maps[tails], connection.steps[edges])
     seen = embedding[tails].astype(np.float64) + steps
     turn: FloatArray = np.eye(embedding.shape[1])

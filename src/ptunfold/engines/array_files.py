@@ -8,10 +8,13 @@ from typing import Any
 
 import numpy as np
 
+from ptunfold.forks import Lock
 from ptunfold.io.outputs import whole_file
+from ptunfold.io.partial import BINARY
 from ptunfold.types import FloatArray
 
 OPEN = -1  # not done; no checksum is negative
+_MOST_AT_ONCE = 1 << 26  # bytes, where the system copies them
 
 
 class ArrayFile:
@@ -19,7 +22,8 @@ class ArrayFile:
 
     def __init__(self, path: Path, offset: int, dtype: np.dtype[Any]) -> None:
         self.dtype, self.offset = dtype, offset
-        self._file = os.open(path, os.O_RDWR)
+        self._file = os.open(path, os.O_RDWR | BINARY)
+        self._lock = Lock()  # where reading moves a place that threads share
 
     def read(self, start: int, shape: tuple[int, ...]) -> FloatArray:
         """Read an array of ``shape`` from the number ``start`` on."""
@@ -27,7 +31,7 @@ class ArrayFile:
         room = found.reshape(-1).view(np.uint8).data
         position = self.offset + start * self.dtype.itemsize
         while len(room):
-            n_bytes = os.preadv(self._file, [room], position)
+            n_bytes = self._read_into(room, position)
             if not n_bytes:
                 raise OSError("a file of the store ends too early; remove it and start again")
             room, position = room[n_bytes:], position + n_bytes
@@ -38,8 +42,24 @@ class ArrayFile:
         left = values.reshape(-1).view(np.uint8).data
         position = self.offset + start * self.dtype.itemsize
         while len(left):
-            n_bytes = os.pwrite(self._file, left, position)
+            n_bytes = self._write_from(left, position)
             left, position = left[n_bytes:], position + n_bytes
+
+    def _read_into(self, room: memoryview, position: int) -> int:
+        if hasattr(os, "preadv"):
+            return os.preadv(self._file, [room], position)
+        with self._lock:
+            os.lseek(self._file, position, os.SEEK_SET)
+            content = os.read(self._file, min(len(room), _MOST_AT_ONCE))
+        room[: len(content)] = content
+        return len(content)
+
+    def _write_from(self, content: memoryview, position: int) -> int:
+        if hasattr(os, "pwrite"):
+            return os.pwrite(self._file, content, position)
+        with self._lock:
+            os.lseek(self._file, position, os.SEEK_SET)
+            return os.write(self._file, content[:_MOST_AT_ONCE])
 
     def close(self) -> None:
         """Let the file go."""

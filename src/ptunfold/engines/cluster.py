@@ -20,11 +20,12 @@ from ptunfold.geodesics.distances import OneWayRows
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.memory import NoRoomError, free_bytes, in_words
 from ptunfold.needs import Needs
-from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
+from ptunfold.threads import Run, check_not_stopped, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _IN_FLIGHT, _MOST_IN_FLIGHT = 2, 64  # blocks for each thread of the cluster, and in all
 _ATTEMPTS = 4
+_PATIENCE = 0.5  # seconds until Ctrl-C is heard
 
 
 class ClusterEngine(Engine):
@@ -106,10 +107,10 @@ class Sent:
     """Something that all workers have, and the tasks that use it."""
 
     def __init__(self, client: Any, what: Any) -> None:
-        from distributed import KilledWorker
+        from distributed import KilledWorker, wait
 
         self.client, self._what = client, what
-        self._killed, self._lock = KilledWorker, Lock()
+        self._killed, self._wait, self._lock = KilledWorker, wait, Lock()
         self._held = client.scatter(what, broadcast=True, hash=False)
 
     @property
@@ -125,6 +126,8 @@ class Sent:
             sent = self._held
             future = self.client.submit(work, sent, *arguments, pure=False)
             try:
+                while not self._is_done(future):
+                    check_not_stopped()
                 found: FloatArray = future.result()
                 return found
             except (CancelledError, TimeoutError) as error:
@@ -145,6 +148,14 @@ class Sent:
             "workers of the cluster died again and again, and the fit with them; look into their "
             "logs (memory, most often), and fit again"
         ) from trouble
+
+    def _is_done(self, future: Any) -> bool:
+        """Wait a while for a task, so that Ctrl-C is heard though it never comes back."""
+        try:
+            self._wait(future, timeout=_PATIENCE)
+        except TimeoutError:
+            return False
+        return True
 
     def release(self) -> None:
         """Let the workers forget it."""

@@ -7,6 +7,8 @@ import json
 import os
 import shutil
 import zlib
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Self
 
@@ -18,16 +20,18 @@ from ptunfold.engines.base import Engine
 from ptunfold.geodesics.arrangement import Arrangement
 from ptunfold.geodesics.rows import Blocks, Rows
 from ptunfold.geodesics.squares import BAND, BandSquares, Squares, plan_bands
-from ptunfold.io.outputs import whole_file
-from ptunfold.kernels.inputs import chords_of, graph_arrays, kept_of
+from ptunfold.io.outputs import PART
+from ptunfold.io.partial import BINARY, let_go, take_lock
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.tiles import square_mirrored
 from ptunfold.memory import in_words
 from ptunfold.needs import Needs
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray, Settings
 
-_VERSION = 1
+_VERSION = 2
 _COLUMNS = 1 << 30  # bytes
+_FILES = {"rows.npy", "rows-done.npy", "bands.npy", "bands-done.npy"}
 
 
 class StoreEngine(Engine):
@@ -104,7 +108,8 @@ class Store:
     ``bounds[b]:bounds[b + 1]``; the fingerprint names what the distances are made from.
     """
 
-    _title = -1  # a lock for as long as it is open
+    _title = -1  # a lock for as long as it is open, of the process that opened it
+    _owner = 0
 
     def __init__(
         self,
@@ -129,8 +134,9 @@ class Store:
             "dtype": dtype.name,
             "bounds": self.bounds,
         }
-        self._claim(told, resume)
-        self._lock()
+        folder.mkdir(parents=True, exist_ok=True)
+        with self._locked_title() as title:
+            self._claim(title, told, resume)
         self._check_room()
         self.rows_done = open_marks(folder / "rows-done.npy", len(self.bounds) - 1)
         self.bands_done = open_marks(folder / "bands-done.npy", len(self.tops))
@@ -146,21 +152,49 @@ class Store:
         """Whether all bands are there."""
         return bool((self.bands_done[:] != OPEN).all())
 
-    def _claim(self, told: dict[str, Any], resume: bool) -> None:
-        """Make the folder ours, or see that it is."""
-        self.folder.mkdir(parents=True, exist_ok=True)
+    @contextmanager
+    def _locked_title(self) -> Iterator[Path]:
+        """Keep other fits away from the folder as long as this one is there."""
         title = self.folder / "store.json"
-        for kind in ("store-*.json", "rows-*.npy", "bands-*.npy"):
-            for half in self.folder.glob(f".{kind}"):  # a file that was not finished
-                half.unlink()
-        if not title.exists():
-            if any(self.folder.iterdir()):
+        is_new = not title.exists()
+        while self._title < 0:
+            self._title = os.open(title, os.O_RDWR | os.O_CREAT | BINARY, 0o666)
+            self._owner = os.getpid()
+            if not take_lock(self._title):
+                self.close()
                 raise ValueError(
-                    f"{self.folder} has files in it that are no store of distances; pass an empty "
-                    "or a new folder"
+                    f"another fit is at work in {self.folder}; wait for it, or pass another folder"
                 )
-            with whole_file(title) as name:
-                name.write_text(json.dumps(told), encoding="utf-8")
+            is_there = title.exists() and os.path.samestat(os.fstat(self._title), title.stat())
+            if not is_there:  # another process has given it up in between
+                self.close()
+        try:
+            yield title
+        except BaseException:
+            if is_new and not os.fstat(self._title).st_size:
+                title.unlink()
+            self.close()
+            raise
+
+    def _claim(self, title: Path, told: dict[str, Any], resume: bool) -> None:
+        """Make the folder ours, or see that it is; the title is empty where nothing was begun."""
+        content = title.read_bytes()
+        others = {file.name for file in self.folder.iterdir()} - {title.name}
+        halves = {name for name in others if name.startswith(PART)}  # that were not finished
+        if not content and not others - halves <= _FILES:
+            raise ValueError(
+                f"{self.folder} has files in it that are no store of distances; pass an empty "
+                "or a new folder"
+            )
+        for half in halves:
+            (self.folder / half).unlink()
+        if not content and not others - halves:
+            try:
+                title.write_text(json.dumps(told), encoding="utf-8")
+                os.fsync(self._title)
+            except BaseException:
+                os.truncate(title, 0)
+                raise
             return
         if not resume:
             raise ValueError(
@@ -168,7 +202,7 @@ class Store:
                 "with them, or another folder"
             )
         try:
-            found = dict(json.loads(title.read_text(encoding="utf-8")))
+            found = dict(json.loads(content))
         except (ValueError, TypeError) as error:
             raise ValueError(f"{title} is damaged; remove the folder and start again") from error
         if found.get("version") != _VERSION:
@@ -182,23 +216,11 @@ class Store:
                 "begun with, or another folder"
             )
 
-    def _lock(self) -> None:
-        """Keep other fits away from the folder as long as this one is there."""
-        try:
-            import fcntl
-        except ImportError:  # not on this system
-            return
-        self._title = os.open(self.folder / "store.json", os.O_RDONLY)
-        try:
-            fcntl.flock(self._title, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError as error:
-            raise ValueError(
-                f"another fit is at work in {self.folder}; wait for it, or pass another folder"
-            ) from error
-
     def close(self) -> None:
         """Let the folder go, for other fits."""
         if self._title >= 0:
+            if os.getpid() == self._owner:  # or a forked process would let go of it, or keep it
+                let_go(self._title)
             os.close(self._title)
         self._title = -1
 
@@ -212,7 +234,7 @@ class Store:
         for name, count in wanted.items():
             file = self.folder / name
             # Files are sparse: only what was written takes room.
-            written = file.stat().st_blocks * 512 if file.exists() else 0
+            written = _n_written(file) if file.exists() else 0
             needed += max(count * self.dtype.itemsize - written, 0)
         free = shutil.disk_usage(self.folder).free
         is_full = (self.folder / "bands.npy").exists() and not (self.folder / "rows.npy").exists()
@@ -307,18 +329,17 @@ class StoredSquares(BandSquares):
         return self.store.band(index)
 
 
+def _n_written(file: Path) -> int:
+    """Tell how many bytes of disk a file has; where none is sparse, all of them."""
+    about = file.stat()
+    return about.st_blocks * 512 if hasattr(about, "st_blocks") else about.st_size
+
+
 def _fingerprint(connection: Connection, position: IntArray, dtype: np.dtype[Any]) -> str:
     """Name what distances are made from: every parameter has gone into the connection."""
-    graph = connection.graph
     total = hashlib.sha256(dtype.name.encode())
-    for array in (
-        *graph_arrays(graph),
-        connection.rotations,
-        connection.steps,
-        kept_of(connection),
-        chords_of(connection),
-        position,
-    ):
+    graph, *others = connection_arrays(connection)  # all that kernels see
+    for array in (*graph, *others, position):
         total.update(str((array.shape, array.dtype.str)).encode())
         total.update(np.ascontiguousarray(array).reshape(-1).view(np.uint8).data)
     return total.hexdigest()

@@ -10,7 +10,7 @@ from ptunfold.geometry.order import connection_from_edges
 from ptunfold.kernels.cells import grow_cells
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.trees import new_tree
-from ptunfold.types import Connection, FloatArray, IntArray, Seam, Topology
+from ptunfold.types import Connection, FloatArray, IntArray, Seam, Topology, pair_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +57,7 @@ class Cells:
         return np.column_stack((graph.tails[found], graph.indices[found]))
 
     def _keys(self, tails: IntArray, heads: IntArray) -> IntArray:
-        return tails * np.int64(len(self.seeds)) + heads
+        return pair_keys(len(self.seeds), tails, heads)
 
     def way(self, cells: IntArray) -> IntArray:
         """List the nodes on the way from seed to seed along cells that are neighbours."""
@@ -110,7 +110,7 @@ def gather(connection: Connection, n_cells: int) -> Cells:
     edges = np.flatnonzero(cell[graph.tails] < cell[graph.indices])
     tails, heads = graph.tails[edges], graph.indices[edges]
     lengths = tree.distance[tails] + tree.distance[heads] + graph.lengths[edges]
-    shortest = _least_of_each(cell[tails] * np.int64(len(seeds)) + cell[heads], lengths)
+    shortest = _least_of_each(pair_keys(len(seeds), cell[tails], cell[heads]), lengths)
     edges, tails, heads = edges[shortest], tails[shortest], heads[shortest]
 
     # From seed to seed: out to the tail, over the edge, and back from the head.
@@ -133,7 +133,7 @@ def gather(connection: Connection, n_cells: int) -> Cells:
         None,
     )
     gates = both((np.column_stack((tails, heads)), np.column_stack((heads, tails))))
-    gates = gates[np.argsort(ends[0] * np.int64(len(seeds)) + ends[1], kind="stable")]
+    gates = gates[np.argsort(pair_keys(len(seeds), *ends), kind="stable")]
     explained = None if connection.explained is None else connection.explained[seeds]
     coarse = replace(coarse, explained=explained)
     return Cells(connection, coarse, seeds, cell, where, parents, gates)

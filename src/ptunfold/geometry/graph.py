@@ -8,7 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
-from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space
+from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space, pair_keys
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
 from ptunfold.validation.points import check_points
 from ptunfold.validation.records import check_graph, check_lengths, is_known_good, known_good
@@ -183,7 +183,8 @@ def subgraph(graph: Graph, is_kept: BoolArray) -> Graph:
 
 def graph_from_edges(n_points: int, tails: IntArray, heads: IntArray, lengths: FloatArray) -> Graph:
     """Build a graph from undirected edges; of an edge given twice the shorter length holds."""
-    keys = np.concatenate((tails * np.int64(n_points) + heads, heads * np.int64(n_points) + tails))
+    both = pair_keys(n_points, tails, heads), pair_keys(n_points, heads, tails)
+    keys = np.concatenate(both)
     order = np.argsort(keys, kind="stable")
     keys, first = np.unique(keys[order], return_index=True)
     lengths = np.concatenate((lengths, lengths))[order].astype(np.float64)
@@ -201,7 +202,8 @@ def with_edges(points: Points, graph: Graph, edges: IntArray) -> Graph:
     """Return the graph with edges (n_edges, 2) that it lacks, of their lengths in space."""
     both = np.concatenate((edges, edges[:, ::-1]))
     both = both[np.lexsort(both.T[::-1])]
-    places = np.searchsorted(_keys(graph, graph.tails, graph.indices), _keys(graph, *both.T))
+    own = pair_keys(graph.n_points, graph.tails, graph.indices)
+    places = np.searchsorted(own, pair_keys(graph.n_points, *both.T))
     degrees = np.diff(graph.indptr) + np.bincount(both[:, 0], minlength=graph.n_points)
     return Graph(
         np.concatenate(([0], np.cumsum(degrees))),
@@ -244,8 +246,3 @@ def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray
         low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
     places = np.minimum(low, last)
     return places, (graph.indices[places] == heads) & (low < end)
-
-
-def _keys(graph: Graph, tails: IntArray, heads: IntArray) -> IntArray:
-    """Return numbers that sort edges as a graph does, (n_edges,)."""
-    return tails * np.int64(graph.n_points) + heads

@@ -20,7 +20,7 @@ from ptunfold.geometry.graph import pattern_of
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.kernels.pairs import look_up
 from ptunfold.threads import cut, openmp_threads
-from ptunfold.types import FloatArray, Graph, IntArray, kernel_ready
+from ptunfold.types import FloatArray, Graph, IntArray, kernel_ready, pair_keys
 from ptunfold.validation.matrices import check_called, check_value
 
 # Candidates for each neighbour that a callable is asked about, a part at a time.
@@ -71,7 +71,7 @@ class Store(Given):
             where = np.nonzero(np.isnan(found))
             if len(where[0]):
                 ends = rows[where[0], where[1]], columns[where[0], where[2]]
-                keys = np.unique(np.minimum(*ends) * np.int64(len(self)) + np.maximum(*ends))
+                keys = np.unique(pair_keys(len(self), np.minimum(*ends), np.maximum(*ends)))
                 self._keep(keys, self.find(*np.divmod(keys, len(self))))
                 look_up(*self._kept.lists, rows, columns, found)
         return found

@@ -8,7 +8,17 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.graph import graph_from_edges
-from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, IntArray, Points, Space
+from ptunfold.types import (
+    Connection,
+    FloatArray,
+    Frames,
+    Geometry,
+    Graph,
+    IntArray,
+    Points,
+    Space,
+    pair_keys,
+)
 
 # Up to this many points everything that is looked up at random fits into the caches.
 MOST_UNORDERED = 20_000
@@ -112,7 +122,7 @@ def connection_from_edges(
     curvature: FloatArray | None,
 ) -> Connection:
     """Sort directed edges into a connection; the last two are those of the sorted nodes."""
-    order = np.argsort(tails * np.int64(n_points) + heads, kind="stable")
+    order = np.argsort(pair_keys(n_points, tails, heads), kind="stable")
     indptr = np.concatenate(([0], np.cumsum(np.bincount(tails, minlength=n_points))))
     graph = Graph(indptr.astype(np.int64), heads[order].astype(np.int32), lengths[order])
     coherence = None if coherence is None else coherence[order]

@@ -12,6 +12,8 @@ from typing import Any
 
 from ptunfold.interrupts import held_interrupts
 
+PART = ".ptunfold-"  # what files that are not finished are called, in the beginning
+
 
 @contextmanager
 def whole_file(path: str | Path, *, is_durable: bool = True) -> Iterator[Path]:
@@ -161,7 +163,7 @@ def _check_place(path: Path, target: Path) -> None:
 def _part_of(target: Path) -> Path:
     """Make an empty file beside a place."""
     # The same ending, which many writers go by, and no long name, which may not fit.
-    name = target.with_name(f".ptunfold-{secrets.token_hex(8)}{target.suffix}")
+    name = target.with_name(f"{PART}{secrets.token_hex(8)}{target.suffix}")
     name.touch(exist_ok=False)
     return name
 

@@ -6,7 +6,7 @@ import hashlib
 import json
 import os
 import zlib
-from contextlib import AbstractContextManager
+from contextlib import AbstractContextManager, suppress
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -19,7 +19,7 @@ try:
 except ImportError:  # not on this system
     fcntl = None
 
-_BINARY = getattr(os, "O_BINARY", 0)
+BINARY = getattr(os, "O_BINARY", 0)
 _VERSION = 2
 _BLOCK = 1 << 20
 _ENDS = 1 << 16  # bytes at both ends of a file that are compared
@@ -74,9 +74,9 @@ class Partial(AbstractContextManager["Partial"]):
     def _open(self) -> BinaryIO:
         """Open the file, or make it, and keep others away from it."""
         while True:
-            file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | _BINARY, 0o666), "r+b")
+            file = os.fdopen(os.open(self.path, os.O_RDWR | os.O_CREAT | BINARY, 0o666), "r+b")
             try:
-                if not _lock(file):
+                if not take_lock(file.fileno()):
                     raise ValueError(
                         f"{self._target} is being written by another process; wait for it, or "
                         "choose another name"
@@ -198,14 +198,22 @@ class Partial(AbstractContextManager["Partial"]):
         return self._is_whole or isinstance(error, _INTERRUPTIONS)
 
 
-def _lock(file: BinaryIO) -> bool:
+def take_lock(file: int) -> bool:
+    """Keep others away from a file that is open; false if another process has it."""
     if fcntl is None:
         return True
     try:
-        fcntl.flock(file.fileno(), fcntl.LOCK_EX | fcntl.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
     except OSError as error:  # else there are no locks in this folder
         return not isinstance(error, BlockingIOError)
     return True
+
+
+def let_go(file: int) -> None:
+    """Let others have the file, though a forked process may have it open too."""
+    if fcntl is not None:
+        with suppress(OSError):
+            fcntl.flock(file, fcntl.LOCK_UN)
 
 
 def fingerprint(path: Path) -> dict[str, Any]:

@@ -14,7 +14,7 @@ import os
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from functools import cache
 from pathlib import Path
@@ -39,17 +39,18 @@ from ptunfold.kernels import (
     triangles,
     zipping,
 )
-from ptunfold.kernels.compiling import is_kept, is_watched, loading
+from ptunfold.kernels.compiling import can_keep, is_kept, is_watched, loading
 from ptunfold.kernels.inputs import BatchArrays, ConnectionArrays, GraphArrays, Owners
 from ptunfold.progress import stage
 
 _FEW = 8  # kernels: a process that compiles them takes longer to start
 _MOST = 7  # processes: none takes less than the longest kernel
+_A_PROCESS = 4e8  # bytes: 124 MB of libraries, and what compiling takes
 _LONG = 2.0  # seconds, after which there is a word about what one waits for
 
 
 @cache
-def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
+def compile_ahead(dtype: str, dim: int, n_jobs: int, room: Callable[[], float]) -> None:
     """Compile what most fits need and no process has compiled yet; once a process.
 
     Parameters
@@ -60,6 +61,8 @@ def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
         Intrinsic dimension.
     n_jobs : int
         The number of processes, this one included.
+    room : callable
+        Tells how many bytes of memory they may take.
     """
     n_others = min(n_jobs - 1, _MOST)
     # Programs that Python is built into are not to be started once more.
@@ -68,25 +71,28 @@ def compile_ahead(dtype: str, dim: int, n_jobs: int) -> None:
         return
     graph_and_sheet = kernels_of_any_fit(dtype, dim)
     n_missing = sum(not is_kept(kernel, arguments) for kernel, arguments in graph_and_sheet)
-    if n_missing < _FEW:
+    if n_missing < _FEW or not can_keep(graph_and_sheet[0][0]):
         return
+    n_others = min(n_others, int(room() // _A_PROCESS))
     needed = kernels_of_a_fit(dtype, dim)
-    with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+    # Where no folder can be written to, or no process started, the fit compiles by itself.
+    with suppress(OSError), tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         command = [sys.executable, "-m", __name__, folder, dtype, str(dim)]
         paths = os.pathsep.join(filter(None, sys.path))
-        others = [
-            subprocess.Popen(
-                command,
-                env=os.environ | {"PYTHONPATH": paths},
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-            )
-            for _ in range(n_others)
-        ]
+        others: list[subprocess.Popen[bytes]] = []
         what = "ptunfold is compiled for this machine, once"
         bar = stage(what, len(needed), "kernels", is_watched(), delay=_LONG)
         try:
+            for _ in range(n_others):
+                others.append(
+                    subprocess.Popen(
+                        command,
+                        env=os.environ | {"PYTHONPATH": paths},
+                        stdin=subprocess.DEVNULL,
+                        stdout=subprocess.DEVNULL,
+                        stderr=subprocess.DEVNULL,
+                    )
+                )
             with bar:
                 n_seen = 0
                 for _ in compile_share(folder, needed):

@@ -68,6 +68,11 @@ def _heedful(compile_):
     return heedful
 
 
+def can_keep(dispatcher):
+    """Tell whether there is a place to leave the code in, for other processes."""
+    return hasattr(dispatcher._cache, "_cache_file")
+
+
 def is_kept(dispatcher, arguments):
     """Tell whether the code for these types is there, here or from another process."""
     if arguments in dispatcher.overloads:

@@ -69,7 +69,7 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
     is_queued = np.zeros(n_points, dtype=np.bool_)
     touched = np.empty(n_points, dtype=np.int64)
     is_taken = np.zeros(len(indices), dtype=np.bool_)
-    taken = np.empty(most * n_points if most * n_points < 1 << 20 else 1 << 20, dtype=np.int64)
+    taken = np.empty(64, dtype=np.int64)  # it grows
     for index in range(len(edges)):
         edge = edges[index]
         tail, head = np.int64(tails[edge]), np.int64(indices[edge])
@@ -144,6 +144,10 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
                 way = parent[node]
                 is_taken[way] = True
                 is_taken[reverse[way]] = True
+                if n_taken == len(taken):
+                    more = np.empty(2 * n_taken, dtype=np.int64)
+                    more[:n_taken] = taken
+                    taken = more
                 taken[n_taken] = way
                 n_taken += 1
                 node = np.int64(tails[way])

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ptunfold.types.answers import Dimension, Embedding, Extrapolation, Path
 from ptunfold.types.closing import Atlas, Chart, Orientation, Seam, Topology, Transition
-from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, kernel_ready
+from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, kernel_ready, pair_keys
 from ptunfold.types.sheet import Connection, Frames, Geometry, Graph, Seen, Transport
 from ptunfold.types.space import Points, Space
 from ptunfold.types.wanted import LandmarkPlan, Options, Settings
@@ -35,4 +35,5 @@ __all__ = [
     "Transition",
     "Transport",
     "kernel_ready",
+    "pair_keys",
 ]

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 
 from ptunfold.forks import cached_property
-from ptunfold.types.numbers import BoolArray, FloatArray, IntArray
+from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, pair_keys
 
 
 @dataclass(frozen=True, eq=False)
@@ -331,12 +331,13 @@ class Geometry:
         if self.torn is None or not len(self.torn):
             return self.connection
         graph, connection = self.graph, self.connection
-        keys = np.concatenate((self.torn, self.torn[:, ::-1])) @ [graph.n_points, 1]
-        kept = ~np.isin(graph.tails * np.int64(graph.n_points) + graph.indices, keys)
+        torn = np.concatenate((self.torn, self.torn[:, ::-1]))
+        keys = pair_keys(graph.n_points, *torn.T)
+        kept = ~np.isin(pair_keys(graph.n_points, graph.tails, graph.indices), keys)
         indptr = np.concatenate(([0], np.cumsum(kept)))[graph.indptr]
         bridges = graph.bridges
         if bridges is not None:  # a ring may be torn there
-            bridges = bridges[~np.isin(bridges @ [graph.n_points, 1], keys)]
+            bridges = bridges[~np.isin(pair_keys(graph.n_points, *bridges.T), keys)]
         return replace(
             connection,
             graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], bridges),

@@ -22,6 +22,7 @@ from ptunfold.types import (
     IntArray,
     Seen,
     kernel_ready,
+    pair_keys,
 )
 from ptunfold.validation.shapes import (
     LARGEST,
@@ -105,8 +106,8 @@ def _check_pairs(pairs: Any, n_points: int, name: str) -> IntArray | None:
 
 def _check_among(pairs: IntArray | None, graph: Graph, name: str) -> None:
     if pairs is not None:
-        keys = graph.tails * np.int64(graph.n_points) + graph.indices
-        if not np.isin(pairs @ [graph.n_points, 1], keys).all():
+        keys = pair_keys(graph.n_points, graph.tails, graph.indices)
+        if not np.isin(pair_keys(graph.n_points, *pairs.T), keys).all():
             raise ValueError(f"{name} are not all among its edges; leave out the others")
 
 
