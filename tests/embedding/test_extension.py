@@ -7,9 +7,11 @@ from types import SimpleNamespace
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
+from scipy.spatial.distance import cdist
 from sklearn.base import clone
 from sklearn.exceptions import NotFittedError
 from sklearn.manifold import Isomap
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -240,6 +242,23 @@ def test_copies_speak_with_one_voice():
         np.testing.assert_allclose(back, new, atol=1e-8)
         assert not info.is_outside.any()
         np.testing.assert_allclose(model.transform(points), model.embedding_, atol=1e-12)
+
+
+@pytest.mark.parametrize("metric", ["euclidean", "precomputed"])
+def test_a_copy_that_was_left_out_says_nothing(metric):
+    """Of a graph of one's own, copies may be in several components; the first is left out here."""
+    sheet = flat_square(60).points
+    points = np.concatenate((sheet[:5], sheet))
+    distances, indices = NearestNeighbors(n_neighbors=6).fit(sheet).kneighbors()
+    own = np.concatenate((np.roll(np.arange(5), 1)[:, None] * np.ones((1, 6), int), indices + 5))
+    lengths = np.concatenate((np.full((5, 6), 0.1), distances))
+    given = points if metric == "euclidean" else cdist(points, points)
+    with pytest.warns(UserWarning, match="largest"):
+        model = PTU(metric=metric, disconnected="largest").fit(given, graph=(own, lengths))
+    assert np.isnan(model.embedding_[:5]).all()
+    placed = model.transform(given)
+    np.testing.assert_allclose(placed[5:], model.embedding_[5:], atol=1e-9)
+    np.testing.assert_allclose(placed[:5], model.embedding_[5:10], atol=1e-9)
 
 
 def test_bridges_do_not_reach_out():

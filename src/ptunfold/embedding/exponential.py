@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ptunfold.embedding.extension import FAR, proper_edges
+from ptunfold.embedding.extension import FAR, first_embedded, proper_edges
 from ptunfold.geometry.neighbors import distinct_places, query_tree
 from ptunfold.kernels.blending import Ways, blend, local_moments
 from ptunfold.threads import Run, cut, run_blocks
@@ -30,8 +30,8 @@ def points_at(
     """
     surface = kernel_ready(geometry.surface, geometry.surface.dtype)
     frames = np.nan_to_num(geometry.frames.vectors)  # points without an edge have none
-    places = distinct_places(geometry.points)
     is_seen: BoolArray = np.isfinite(seen.sum(axis=1))
+    places = first_embedded(distinct_places(geometry.points), is_seen)
     anchors = np.where(is_seen[:, None], seen, 0.0)
     indptr, indices, steps, apart = _edges(geometry, places, is_seen, anchors, n_jobs)
     inverses = _fit_inverses(indptr, indices, steps, anchors)

@@ -12,7 +12,7 @@ from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_sea
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.blending import Ways, blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
-from ptunfold.types import Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
+from ptunfold.types import BoolArray, Extrapolation, FloatArray, Geometry, IntArray, kernel_ready
 
 _QUERIES_TOGETHER = 4096
 _POINTS_TOGETHER = 1 << 16
@@ -65,8 +65,8 @@ class Extension:
         # Points without an edge have no frame; next to them nothing moves.
         self.frames = np.nan_to_num(geometry.frames.vectors)
         self.is_embedded = geometry.labels >= 0
-        # Copies of a point speak with one voice, that of the first of them.
-        self.places = distinct_places(self.points)
+        # Copies of a point speak with one voice, that of the first of them that is embedded.
+        self.places = first_embedded(distinct_places(self.points), self.is_embedded)
         # Neighbours across a seam are elsewhere in the embedding.
         chart = geometry.chart
         geometry = replace(geometry, graph=chart.graph, connection=chart, torn=None)
@@ -249,3 +249,18 @@ def proper_edges(geometry: Geometry, places: IntArray, n_jobs: int | None) -> In
     rank = np.arange(len(order)) - starts[graph.tails[order]]
     near = np.sort(order[rank < max(_NEAREST, 3 * geometry.frames.intrinsic_dim)])
     return near[lengths[near] <= _LONGEST_EDGE * medians[graph.tails[near]]]
+
+
+def first_embedded(places: IntArray, is_embedded: BoolArray) -> IntArray:
+    """Return the first embedded copy of each point, or the first one if none is.
+
+    Examples
+    --------
+    >>> first_embedded(np.array([0, 1, 0, 1, 0]), np.array([False, True, True, True, True]))
+    array([2, 1, 2, 1, 2])
+    """
+    speakers = np.arange(len(places))
+    embedded = np.flatnonzero(is_embedded)
+    there, first = np.unique(places[embedded], return_index=True)
+    speakers[there] = embedded[first]
+    return speakers[places]

@@ -10,7 +10,7 @@ from scipy import sparse
 from scipy.sparse import csgraph
 from scipy.spatial import cKDTree
 
-from ptunfold.embedding.extension import FAR, fit_maps, proper_edges
+from ptunfold.embedding.extension import FAR, first_embedded, fit_maps, proper_edges
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.forks import cached_property
 from ptunfold.geometry.measured import Called, Measure
@@ -43,7 +43,7 @@ class SeenExtension:
         self.coordinates = coordinates.astype(np.float64)
         self.n_jobs = n_jobs
         self.is_embedded = geometry.labels >= 0
-        self.places = distinct_places(self.points)
+        self.places = first_embedded(distinct_places(self.points), self.is_embedded)
         self.graph = geometry.graph
         chart = geometry.chart  # neighbours across a seam are elsewhere in the embedding
         graph = geometry.graph if chart is geometry.connection else chart.graph
