@@ -107,10 +107,10 @@ class Sent:
     """Something that all workers have, and the tasks that use it."""
 
     def __init__(self, client: Any, what: Any) -> None:
-        from distributed import KilledWorker, wait
+        from distributed import KilledWorker
 
         self.client, self._what = client, what
-        self._killed, self._wait, self._lock = KilledWorker, wait, Lock()
+        self._killed, self._lock = KilledWorker, Lock()
         self._held = client.scatter(what, broadcast=True, hash=False)
 
     @property
@@ -126,10 +126,7 @@ class Sent:
             sent = self._held
             future = self.client.submit(work, sent, *arguments, pure=False)
             try:
-                while not self._is_done(future):
-                    check_not_stopped()
-                found: FloatArray = future.result()
-                return found
+                return _result_of(future)
             except (CancelledError, TimeoutError) as error:
                 trouble = error.with_traceback(None)  # it would keep all that is at hand
                 with self._lock:  # what was sent has gone, with the only worker that had it
@@ -149,17 +146,21 @@ class Sent:
             "logs (memory, most often), and fit again"
         ) from trouble
 
-    def _is_done(self, future: Any) -> bool:
-        """Wait a while for a task, so that Ctrl-C is heard though it never comes back."""
-        try:
-            self._wait(future, timeout=_PATIENCE)
-        except TimeoutError:
-            return False
-        return True
-
     def release(self) -> None:
         """Let the workers forget it."""
         self._held.release()
+
+
+def _result_of(future: Any) -> FloatArray:
+    """Wait for a task, so that Ctrl-C is heard though it never comes back."""
+    while True:
+        try:
+            found: FloatArray = future.result(timeout=_PATIENCE)
+            return found
+        except TimeoutError:
+            if future.status != "pending":
+                raise
+        check_not_stopped()
 
 
 class ClusterBlocks:
