@@ -349,3 +349,37 @@ def test_stopping_at_work(tmp_path):
 def test_help_tells_the_exit_codes():
     for words in (["--help"], ["embed", "--help"], ["transform", "--help"]):
         assert "Exit codes: 0 done; 1 not done" in " ".join(run(*words).stdout.split())
+
+
+def test_rows_left_out_of_all_arrays_of_a_file(tmp_path):
+    points = s_with_hole(200).points
+    points[3, 1] = np.nan
+    about = {"label": np.arange(200), "unit": np.array(["mm"])}
+    np.savez(tmp_path / "a.npz", X=points, **about)
+    done = run("embed", tmp_path / "a.npz", "-o", tmp_path / "b.npz", "--missing", "drop")
+    assert done.exit_code == 0, done.output
+    with np.load(tmp_path / "b.npz") as found:
+        assert found["X_ptu"].shape == (199, 2)
+        assert found["X"].shape == (199, 3)
+        np.testing.assert_array_equal(found["label"], np.delete(np.arange(200), 3))
+        assert found["unit"].tolist() == ["mm"]
+
+
+def test_numbers_of_another_machine(tmp_path):
+    np.save(tmp_path / "a.npy", s_with_hole(200).points.astype(">f8"))
+    done = run("embed", tmp_path / "a.npy", "-o", tmp_path / "b.parquet")
+    assert done.exit_code == 0, done.output
+
+
+def test_files_of_one_name_to_compare(tmp_path):
+    model = PTU().fit(s_with_hole(200).points)
+    model.save(tmp_path / "m.safetensors")
+    words = ["explore", tmp_path / "m.safetensors", "-o", tmp_path / "e.html"]
+    for folder in ("u", "v"):
+        (tmp_path / folder).mkdir()
+        np.save(tmp_path / folder / "places.npy", model.embedding_)
+        words += ["--compare", tmp_path / folder / "places.npy"]
+    done = run(*words)
+    assert done.exit_code == 1
+    assert "several files to compare are called places" in done.stderr
+    assert not (tmp_path / "e.html").exists()

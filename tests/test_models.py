@@ -203,7 +203,7 @@ def test_tampered_arrays_are_refused_by_name(saved, tmp_path, name, change, mess
         ({"texture": "velvet"}, "texture 'velvet' is none of flat"),
         ({"n_features": 4}, "its points do not have 4 features"),
         ({"n_features": "3"}, "n_features='3' is not a positive whole number"),
-        ({"feature_names": ["x"]}, "its feature names are not 3 words"),
+        ({"feature_names": ["x"]}, "its feature names are not 3 different words"),
         ({"parameters": {"n_jobs": 0}}, "n_jobs=0 is not a number of threads"),
         ({"parameters": {"code": "import os"}}, "parameters are not those of an estimator"),
         ({"parameters": {"verbose": "1"}}, "its parameter verbose='1' is not known"),

@@ -262,3 +262,8 @@ def test_tile_of_what_was_not_cut(model):
         show.tile(model)
     with pytest.raises(ValueError, match="4 coordinates cannot be drawn"):
         show.tile(PTU(4, intrinsic_dim=2).fit(s_with_hole(200).points))
+
+
+def test_words_that_look_like_mathematics():
+    ax = show.embedding(np.random.default_rng(0).random((4, 2)), ["$\\bad$", "b", "a", "$"])
+    ax.figure.canvas.draw()

@@ -7,12 +7,15 @@ import sys
 import threading
 import types
 import warnings
+from datetime import datetime, timedelta
 
 import joblib
 import numpy as np
 import pandas as pd
 import pytest
 from numba.core.dispatcher import Dispatcher
+from scipy.spatial.distance import cdist
+from sklearn.neighbors import NearestNeighbors
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import StandardScaler
 
@@ -290,3 +293,46 @@ def test_an_approximate_search_says_that_it_compiles(monkeypatch, caplog, capsys
     assert "compiles" not in capsys.readouterr().err
     PTU(search="approximate", verbose=True).fit(points)
     assert "the first search of a process compiles" in capsys.readouterr().err
+
+
+def test_masks_of_distances_and_of_neighbours_are_refused():
+    points = np.random.default_rng(0).random((60, 2))
+    apart = cdist(points, points)
+    masked = np.ma.array(apart, mask=apart > 0.5)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        PTU(metric="precomputed").fit(masked)
+    model = PTU(metric="precomputed").fit(apart)
+    with pytest.raises(ValueError, match="X is a masked array"):
+        model.transform(masked[:5])
+    lengths, indices = NearestNeighbors(n_neighbors=8).fit(points).kneighbors()
+    with pytest.raises(ValueError, match="graph is a masked array"):
+        PTU().fit(points, graph=(indices, np.ma.array(lengths, mask=lengths > 0.2)))
+
+
+@pytest.mark.parametrize("library", [pd, pytest.importorskip("polars")])
+def test_dates_and_words_of_data_frames_are_refused(library):
+    numbers = np.arange(40)
+    days = [datetime(2020, 1, 1) + timedelta(days=int(number)) for number in numbers]
+    for column, said in (
+        (days, "dates or spans of time"),
+        ([day - days[0] for day in days], "dates or spans of time"),
+    ):
+        with pytest.raises(ValueError, match=said):
+            PTU().fit(library.DataFrame({"x": numbers, "y": column}))
+    frame = library.DataFrame({"x": numbers, "y": list(map(str, numbers))})
+    if library is pd:
+        frame["y"] = frame["y"].astype("category")
+    else:
+        frame = frame.with_columns(library.col("y").cast(library.Categorical))
+    with pytest.raises(ValueError, match="holds text in its column 'y'"):
+        PTU().fit(frame)
+
+
+def test_categories_of_numbers_and_columns_of_one_name():
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame({"x": rng.random(40), "y": rng.random(40)})
+    frame["y"] = frame["y"].astype("category")
+    assert PTU().fit_transform(frame).shape == (40, 2)
+    frame.columns = ["x", "x"]
+    with pytest.raises(ValueError, match="several columns called 'x'"):
+        PTU().fit(frame)

@@ -216,7 +216,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         what happens to who crosses a seam; of several components that of the largest.
     intrinsic_coordinates_ : (n_points, intrinsic_dim) float64
         Coordinates along the sheet: for each direction in which it is closed an angle from 0 to
-        2π, then the others. A ring has one angle, a torus two.
+        2π, then the others. A ring has one angle, a torus two. Of the largest part that hangs
+        together without bridges; NaN elsewhere.
     embedding_std_ : (n_points, n_components, n_components) float64
         How sure the place of each point is: the matrix whose eigenvectors and eigenvalues are the
         axes of an ellipse of one standard deviation.
@@ -972,7 +973,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             images=images,
             paths=paths,
             compare=compare,
-            seams=self.topology_.seams if self._fitted.is_tile else (),
+            seams=self._fitted.cut_seams,
             std=self.embedding_std_,
             said=first_words(self._fitted, self.n_features_in_),
             n_jobs=self.n_jobs,

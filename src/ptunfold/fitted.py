@@ -19,10 +19,18 @@ from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
 from ptunfold.threads import Run
-from ptunfold.types import Extrapolation, FloatArray, Geometry, Orientation, Topology
+from ptunfold.types import (
+    Extrapolation,
+    FloatArray,
+    Geometry,
+    Orientation,
+    Seam,
+    Topology,
+    pair_keys,
+)
 
 _making = Lock()
-_N_ANCHORS = 40  # whose distances tell how sure places are
+_N_ANCHORS, _FEWEST = 40, 5  # whose distances tell how sure places are; in each component
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +88,13 @@ class Fitted:
 
     def _ellipses(self, n_jobs: int | None) -> FloatArray:
         geometry, embedding = self.geometry, self.embedding
-        anchors = sample(geometry.points, _N_ANCHORS)
+        share = _N_ANCHORS / len(embedding)
+        anchors = np.concatenate(
+            [
+                nodes[sample(geometry.points[nodes], max(round(share * len(nodes)), _FEWEST))]
+                for nodes in geometry.components
+            ]
+        )
         _, std = rows_with_std(geometry, anchors, Run(n_jobs))
         places = embedding[geometry.to_input(np.arange(len(embedding)))]
         found = np.empty((len(embedding), embedding.shape[1], embedding.shape[1]))
@@ -113,7 +127,20 @@ class Fitted:
         maps = found.maps if isinstance(found, SeenExtension) else found.ways.outer
         maps = maps[np.argsort(order)]
         connection = self.as_given.connection
-        return [motion_of(seam, connection, self.embedding, maps) for seam in self.topology.seams]
+        return [motion_of(seam, connection, self.embedding, maps) for seam in self.cut_seams]
+
+    @property
+    def cut_seams(self) -> tuple[Seam, ...]:
+        """The seams of the largest component at which the embedding was cut."""
+        torn = self.as_given.torn
+        if torn is None or not len(torn):
+            return ()
+        keys = pair_keys(len(self.embedding), *np.concatenate((torn, torn[:, ::-1])).T)
+        return tuple(
+            seam
+            for seam in self.topology.seams
+            if np.isin(pair_keys(len(self.embedding), *seam.edges.T), keys).all()
+        )
 
     def images(self, chosen: FloatArray) -> FloatArray:
         """Carry points of the embedding (m, c) to the tiles around it, (n_images, m, c)."""

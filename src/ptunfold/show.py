@@ -70,7 +70,8 @@ def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[
         dot: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
         dots = [Line2D([], [], color=one, **dot) for one in colors]
         columns = -(-len(labels) // _MOST_BELOW)
-        ax.legend(dots, labels, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
+        words = [label.replace("$", r"\$") for label in labels]  # which is no mathematics here
+        ax.legend(dots, words, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
     return drawn
 
 

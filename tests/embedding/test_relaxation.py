@@ -9,6 +9,7 @@ from sklearn.neighbors import KNeighborsClassifier
 from ptunfold import PTU, classical_mds
 from ptunfold.datasets import petals, swiss_roll
 from ptunfold.embedding import judging
+from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.relaxation import is_strained, relax
 from ptunfold.geometry.graph import build_graph, graph_from_edges
 
@@ -126,3 +127,24 @@ def test_the_graph_whose_picture_tells_more():
 
 def test_how_many_fewer_neighbours():
     assert [judging.fewer_neighbors(n) for n in (4, 30, 100, 149, 150, 5000)] == [3, 5, 6, 9, 5, 5]
+
+
+def ring_with_copies(seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, 2 * np.pi, 100)
+    ring = np.column_stack((np.cos(angle), np.sin(angle)))
+    return np.concatenate((ring, ring[:10]))
+
+
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_picture_does_not_depend_on_rounding(seed):
+    """What is added to distances that are too short is not added to those that are 0."""
+    points = ring_with_copies(seed)
+    places = PTU().fit_transform(points)
+    order = np.random.default_rng(seed).permutation(len(points))
+    shuffled = np.empty_like(places)
+    shuffled[order] = PTU().fit_transform(points[order])
+    turned = PTU().fit_transform(points @ [[0.6, 0.8], [-0.8, 0.6]])
+    assert embedding_error(shuffled, places) < 1e-9
+    assert embedding_error(turned, places) < 1e-9
+    np.testing.assert_allclose(places[100:], places[:10], atol=1e-12)

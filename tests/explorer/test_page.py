@@ -12,7 +12,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole
-from ptunfold.explorer.columns import as_columns
+from ptunfold.explorer.columns import as_column, as_columns
 from ptunfold.explorer.page import make_page
 from ptunfold.explorer.thumbnails import thumbnails
 
@@ -357,3 +357,27 @@ def test_scales_that_are_none(model, scales, message):
 def test_a_folder_is_no_page(model, tmp_path):
     with pytest.raises(ValueError, match="is a folder"):
         model.explore(tmp_path)
+
+
+@pytest.mark.parametrize(
+    "kinds",
+    [
+        pd.to_datetime(["2020-01-02", "2020-01-01"]),
+        pd.to_timedelta([2, 1], unit="D"),
+        pd.Index([b"b", b"a"]),
+    ],
+)
+def test_categories_of_any_kind_keep_their_order(kinds):
+    given = pd.Series(pd.Categorical(kinds.take([0, 1, 0, 1]), categories=kinds, ordered=True))
+    column = as_column("kind", given, 4)
+    assert len(column.labels) == 2
+    np.testing.assert_array_equal(column.values, [0, 1, 0, 1])
+
+
+def test_columns_of_lists_and_masked_words():
+    lists = np.fromiter([[1, 2], [3, 4]], object, 2)
+    assert as_column("lists", lists, 2).labels == ["[1, 2]", "[3, 4]"]
+    words = np.ma.array(["a", "b", "c"], mask=[False, True, False])
+    found = as_column("words", words, 3)
+    assert found.labels == ["a", "c"]
+    np.testing.assert_array_equal(found.values, [0, -1, 1])

@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from ptunfold import build_graph, connect, estimate_frames, geodesics, transport_distances
-from ptunfold.datasets import petals, s_with_hole
+from ptunfold import PTU, build_graph, connect, estimate_frames, geodesics, transport_distances
+from ptunfold.datasets import petals, s_with_hole, spherical_cap
 from ptunfold.geodesics.landmarks import farthest_landmarks, landmark_distances
 from ptunfold.threads import Run
 from tests.oracle import algorithm_2, random_connection
@@ -73,3 +73,11 @@ def test_few_candidates_cover_the_data_too(connection, n_landmarks, monkeypatch)
     assert set(landmarks[1:] % 4) == {0}  # every fourth of 1500
     np.testing.assert_array_equal(fewer, transport_distances(connection, landmarks))
     assert fewer.min(axis=0).max() < 1.2 * rows.min(axis=0).max()
+
+
+def test_landmarks_do_not_depend_on_the_order_of_the_points():
+    points = spherical_cap(400, angle=60).points
+    first = PTU(landmarks=20).fit(points)
+    order = np.random.default_rng(0).permutation(len(points))
+    second = PTU(landmarks=20).fit(points[order])
+    assert set(order[second.landmarks_]) == set(first.landmarks_)

@@ -20,7 +20,7 @@ from scipy import sparse
 
 from ptunfold.io.choice import Choice
 from ptunfold.io.table import RefusedError, Table
-from ptunfold.io.tables import read_table, write_table
+from ptunfold.io.tables import STREAM, read_table, write_table
 
 
 class Numbers(NamedTuple):
@@ -359,3 +359,21 @@ def test_names_of_files_that_are_no_text(tmp_path):
     table = Table(["file"], [["a\udcff.png"]])
     write_table(tmp_path / "a.csv", table, {"ptu0": np.zeros(1)})
     assert b"a\xff.png,0.0" in (tmp_path / "a.csv").read_bytes()
+
+
+def test_tabs_with_nothing_between_them(tmp_path):
+    """A gap that comes after what was looked at, beside a number with a blank in it."""
+    lines = ["x\ty\tz", *["1.5\t2.5\t3.5"] * 100, "1.5\t\t12 000"]
+    (tmp_path / "a.tsv").write_text("\n".join(lines) + "\n")
+    table = read_table(tmp_path / "a.tsv")
+    assert table.names == ["x", "y", "z"]
+    assert [column[-1] for column in table.columns] == ["1.5", "", "12 000"]
+
+
+def test_a_table_whose_first_name_is_pk(monkeypatch):
+    text = b"PK,x\n" + b"1,2\n" * 20
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(text)))
+    assert read_table(STREAM).names == ["PK", "x"]
+    monkeypatch.setattr("sys.stdin", None)
+    with pytest.raises(ValueError, match="standard input is closed"):
+        read_table(STREAM)

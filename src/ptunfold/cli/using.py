@@ -102,6 +102,13 @@ def explore(
     PTU = estimator()
     from ptunfold.cli.files import places_in
 
+    names = [file.stem for file in compare or ()]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(
+            f"several files to compare are called {twice}, which is what the page calls them; "
+            "rename all but one"
+        )
     with Outputs(output, force=force) as outputs:
         fitted = PTU.load(model)
         others = {file.stem: places_in(file) for file in compare or ()}

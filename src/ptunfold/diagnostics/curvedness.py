@@ -278,7 +278,8 @@ def _bound(
         center = int(left[np.argmax(promise[left])])
         distances = np.mean(both_directions(connection, center), axis=0)
         bound = max(bound, _around(distances, depths[center], parts, errors))
-        reach = depths[center] if np.isfinite(depths[center]) else np.max(distances[left])
+        there = distances[left][np.isfinite(distances[left])]  # its own component
+        reach = depths[center] if np.isfinite(depths[center]) else np.max(there)
         left = left[distances[left] > reach / 2]
         if not len(left):
             break

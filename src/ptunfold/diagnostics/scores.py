@@ -43,7 +43,8 @@ def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArra
     """Measure how much the embedding stretches or squeezes the edges at each point, (n_points,).
 
     The root mean square of relative errors: 0.1 means that the ways to the neighbours are about
-    10 % too long or too short. NaN at points without an edge or a place.
+    10 % too long or too short. NaN at points without a place, or without an edge that leads to
+    another place.
     """
     graph = connection.graph
     total = np.zeros(graph.n_points)
@@ -71,10 +72,13 @@ def disagreement(
 
     A path is unfolded from either end. On flat data both give the same distance; where they
     differ, the frames on the way do not fit together, because of noise, curvature or shortcuts.
-    With arcs as steps they always agree. The mean relative difference over paths from ``sources``,
-    a dozen points by default; NaN where no path leads.
+    With arcs as steps they always agree, seen from one of them; where coherence is below 1, paths
+    that begin at the other end may still be a little longer or shorter. The mean relative
+    difference over paths from ``sources``, a dozen points by default; NaN where no path leads.
     """
     n_points = connection.graph.n_points
+    if sources is None and ways_agree(connection_arrays(connection)):
+        return np.where(np.diff(connection.graph.indptr) > 0, 0.0, np.nan)
     if sources is None:
         has_edge = np.flatnonzero(np.diff(connection.graph.indptr))
         wanted = min(_N_SOURCES, len(has_edge))

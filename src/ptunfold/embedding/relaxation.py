@@ -84,11 +84,12 @@ def least_stress(
 ) -> FloatArray:
     """Move points (n, c) from ``start`` to where the stress is least, anchors first.
 
-    ``lack`` is added to the squares of all distances; ``rows`` and ``anchors`` are those of
-    `relax`.
+    ``lack`` is added to the squares of all distances that are not 0; ``rows`` and ``anchors`` are
+    those of `relax`.
     """
     before = start[anchors]
-    among = np.sqrt(_both_ways(rows[:, anchors]) ** 2 + lack)
+    among = _both_ways(rows[:, anchors])
+    among = np.where(among > 0, np.sqrt(among**2 + lack), 0)  # copies stay in one place
     after = majorize(among, off_zero(before), settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
     moved = np.empty_like(start)
@@ -97,7 +98,7 @@ def least_stress(
         wanted = np.ascontiguousarray(rows[:, block].T, dtype=np.float64)
         nearest = wanted.argmin(axis=1)
         wanted *= wanted  # in place: threads have one such block each
-        wanted += lack
+        wanted += np.where(wanted > 0, lack, 0)
         np.sqrt(wanted, out=wanted)
         places = start[block] + (after - before)[nearest]
         pull_into_place(wanted, after, places)

@@ -54,8 +54,10 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
             f"column {name} has shape {shape}, but there are {n_points} points; pass one value "
             "for each"
         )
-    values = np.ma.filled(given.astype(float), np.nan) if np.ma.isMaskedArray(given) else given
-    values = np.asarray(values)
+    if np.ma.isMaskedArray(given):
+        kind, gap = (float, np.nan) if given.dtype.kind in "fiub" else (object, None)
+        given = np.where(np.ma.getmaskarray(given), gap, np.ma.getdata(given).astype(kind))
+    values = np.asarray(given)
     if values.dtype.kind in "fiu":
         return Column(name, values.astype(np.float64))
     listed = [None if _is_gap(value) else value for value in values.tolist()]
@@ -69,9 +71,9 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
         texts = [None if value is None else _as_text(value) for value in listed]
     categories = getattr(getattr(given, "cat", None), "categories", None)
     labels = sorted({text for text in texts if text is not None}, key=_natural)
-    if categories is not None and not callable(categories):
-        kept = set(labels)
-        labels = [text for text in map(str, categories) if text in kept]
+    if categories is not None and not callable(categories):  # pandas' have an order of their own
+        first = {text: code for text, code in zip(texts, given.cat.codes, strict=True) if text}
+        labels = sorted(first, key=first.__getitem__)
     code_of = {label: code for code, label in enumerate(labels)}
     codes = [-1 if text is None else code_of[text] for text in texts]
     return Column(name, np.array(codes, dtype=np.int32), labels)
@@ -117,6 +119,8 @@ def _as_numbers(listed: list[Any]) -> FloatArray | None:
             return None
         try:
             numbers[index] = float(value)
+        except TypeError:  # an array
+            return None
         except OverflowError:  # whole numbers have no end, but no digits of theirs fit on a scale
             return None
     return None if np.isnan(numbers).all() else numbers

@@ -9,7 +9,7 @@ from ptunfold.geodesics.rows import MeanRows, Rows
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.progress import stage
 from ptunfold.threads import Run
-from ptunfold.types import Connection, FloatArray, IntArray
+from ptunfold.types import Connection, FloatArray, Graph, IntArray
 
 _MOST_TOGETHER = 128
 _WITNESSES = 6
@@ -32,6 +32,12 @@ def landmark_distances(
     rows = np.empty((len(landmarks), connection.graph.n_points), dtype=dtype)
     rows_of.fill(landmarks, rows, run)
     return rows
+
+
+def _outermost(graph: Graph) -> int:
+    """Choose a point at an end of the data, the same one in whatever order points are."""
+    start = np.bincount(graph.tails, graph.lengths, minlength=graph.n_points).argmax()
+    return int(lengths_from(graph, int(start)).argmax())
 
 
 def farthest_landmarks(
@@ -62,7 +68,7 @@ def farthest_landmarks(
     rows = np.empty((n_landmarks, graph.n_points), dtype=dtype)
     step = -(-graph.n_points // _MOST_CANDIDATES)
     some = rows[:, ::step]
-    n_known, chosen = 0, [int(lengths_from(graph, 0).argmax())]
+    n_known, chosen = 0, [_outermost(graph)]
     least = np.full_like(some[0], np.inf)
     with stage("distances", n_landmarks, "landmarks", run.verbose) as bar:
         while chosen:

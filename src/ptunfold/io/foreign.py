@@ -101,12 +101,21 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
     arrow = arrow_library()
     whole = table.source
     if not isinstance(whole, arrow.Table):
-        whole = arrow.table(dict(zip(table.names, table.columns, strict=True)))
+        columns = (_as_arrow_takes_it(column) for column in table.columns)
+        whole = arrow.table(dict(zip(table.names, columns, strict=True)))
     for name, values in added.items():
         if name in whole.column_names:
             whole = whole.drop_columns([name])
         whole = whole.append_column(name, arrow.array(values))
     return whole
+
+
+def _as_arrow_takes_it(column: Any) -> Any:
+    """Return numbers in the order of bytes and of a size that every machine has."""
+    if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu":
+        return column
+    native = column.dtype.newbyteorder("=")
+    return column.astype(np.float64 if native.itemsize > 8 else native, copy=False)
 
 
 def read_anndata(path: Path, most_bytes: float) -> Table:

@@ -175,10 +175,11 @@ def read_model(
             attributes = _attributes(arrays, geometry, n_features, is_precomputed)
             if feature_names is not None:
                 names = feature_names if isinstance(feature_names, list) else []
-                if len(names) != n_features or not all(isinstance(name, str) for name in names):
-                    raise ValueError(f"its feature names are not {n_features} words")
+                is_sound = all(isinstance(name, str) for name in names)
+                if not is_sound or len(names) != n_features or len(set(names)) != n_features:
+                    raise ValueError(f"its feature names are not {n_features} different words")
                 attributes["feature_names_in_"] = np.array(names, dtype=object)
-        except (ValueError, TypeError) as error:
+        except (ValueError, TypeError, OverflowError) as error:
             raise ValueError(f"{path} is no sound model: {error}") from error
     except MemoryError as error:
         if str(path) in str(error):

@@ -99,7 +99,8 @@ class Table:
             column = column.to_numpy()
         numbers = as_numbers(column, self.style.decimal).values
         texts = column.to_pylist() if hasattr(column, "to_pylist") else column
-        return np.array(texts, dtype=object) if numbers is None else numbers
+        # Not as an array of all: lists in a column are not to become columns.
+        return np.fromiter(texts, object, len(texts)) if numbers is None else numbers
 
     @property
     def _columns_about(self) -> dict[str, Any]:
@@ -109,6 +110,9 @@ class Table:
 
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
+        twice = next((name for name in names if list(names).count(name) > 1), None)
+        if twice is not None:
+            raise ValueError(f"column {twice} is named twice; name it once")
         kept = [self.column(name) for name in names]
         source = self.source.select(list(names)) if hasattr(self.source, "select") else self.source
         return replace(self, names=list(names), columns=kept, source=source)
@@ -121,6 +125,11 @@ class Table:
             source = source[is_kept].copy()
         elif hasattr(source, "filter") or isinstance(source, np.ndarray):
             source = _select(source, is_kept)
+        elif isinstance(source, dict):  # arrays of an npz file: those that have a row a point
+            source = {
+                name: _select(values, is_kept) if len(is_kept) in np.shape(values)[:1] else values
+                for name, values in source.items()
+            }
         return replace(self, columns=columns, source=source)
 
 

@@ -22,7 +22,8 @@ STREAM = Path("-")  # standard input or output
 # How files begin that have no name to tell their kind.
 _STARTS = {
     b"\x93NUMPY": ".npy",
-    b"PK": ".npz",
+    b"PK\x03\x04": ".npz",
+    b"PK\x05\x06": ".npz",
     b"PAR1": ".parquet",
     b"ARROW1": ".feather",
     b"\x89HDF": ".h5ad",
@@ -62,6 +63,8 @@ def open_parts(
         raise ValueError(f"there is no file {path}")
     name, ending, pipe = str(path), path.suffix.lower(), None
     if path == STREAM:
+        if sys.stdin is None:
+            raise ValueError("standard input is closed; pipe a table into it, or name a file")
         name, pipe = "standard input", Pipe(sys.stdin.buffer)
     elif not path.is_file():
         pipe = Pipe(path.open("rb"))

@@ -225,7 +225,11 @@ def _pieces(lines: Iterable[str]) -> Iterator[str]:
 
 def _has_blanks(lines: Iterable[str]) -> bool:
     """Tell whether blanks are all that is between numbers, as NumPy writes them."""
-    start = [piece.split() for piece in islice(_pieces(lines), 50) if piece.strip()]
+    looked_at = [piece for piece in islice(_pieces(lines), 50) if piece.strip()]
+    n_tabs = {piece.count("\t") for piece in looked_at}
+    if len(n_tabs) == 1 and 0 not in n_tabs:
+        return False  # tabs are separators, and there may be nothing between two of them
+    start = [piece.split() for piece in looked_at]
     if not start or len(start[0]) == 1 or len(set(map(len, start))) > 1:
         return False
     return all(is_numeral(field) or is_gap(field) for fields in start[1:] for field in fields)

@@ -10,6 +10,7 @@ from scipy import sparse
 
 from ptunfold.caller import warn
 from ptunfold.types import FloatArray
+from ptunfold.validation.points import refuse_mask
 from ptunfold.validation.records import check_lengths
 from ptunfold.validation.values import GRAPH_KINDS, check_choice, check_count
 
@@ -128,6 +129,8 @@ def _shortest_of_repeated(matrix: sparse.coo_array) -> sparse.csr_array:
 
 def _matrix_of_neighbors(lists: tuple[Any, ...], n_points: int) -> sparse.csr_array:
     """Turn neighbours (n_points, k) and their distances, in either order, into a matrix."""
+    for array in lists:
+        refuse_mask(array, "graph")
     try:
         arrays = [np.asarray(array) for array in lists]
     except ValueError as error:

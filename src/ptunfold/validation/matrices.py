@@ -9,6 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.types import FloatArray
+from ptunfold.validation.points import refuse_mask
 
 # Under another name: distances of Euclidean space, or what grows with them.
 _EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "nan_euclidean")
@@ -113,6 +114,7 @@ def check_value(values: FloatArray) -> FloatArray:
 
 def check_distance_matrix(X: Any) -> Any:
     """Return a matrix of distances, an array of floats or a sparse one, symmetric in any case."""
+    refuse_mask(X, "X")
     if sparse.issparse(X):
         return _check_sparse(sparse.csr_array(X))
     matrix = X if isinstance(X, np.ndarray) else np.asarray(X)
@@ -134,6 +136,7 @@ def check_distance_matrix(X: Any) -> Any:
             f"all distances between the {n_points} points are 0, so there is nothing to unfold; "
             "check how the matrix was made"
         )
+    _check_scale(largest, matrix.dtype)
     diagonal = np.abs(np.diagonal(matrix))
     if diagonal.max() > _ROUNDING * largest:
         wrong = int(diagonal.argmax())
@@ -160,6 +163,7 @@ def check_distance_matrix(X: Any) -> Any:
 
 def check_distance_rows(X: Any, n_points: int) -> Any:
     """Return distances of new points to the fitted ones, (n_new, n_points), dense or sparse."""
+    refuse_mask(X, "X")
     is_sparse = sparse.issparse(X)
     rows: Any = sparse.csr_array(X) if is_sparse else np.asarray(X)
     if rows.ndim != 2 or rows.shape[1] != n_points:
@@ -211,6 +215,16 @@ def _check_values(rows: FloatArray, start: int) -> None:
             )
 
 
+def _check_scale(largest: float, dtype: Any) -> None:
+    """Refuse distances whose squares overflow or vanish in their own dtype."""
+    limit = 1e15 if dtype == np.float32 else 1e60
+    if largest > 0 and not 1 / limit < largest < limit:
+        raise ValueError(
+            f"the largest distance is {largest:.3g}, too far from 1 for squares in {dtype}; divide "
+            f"the matrix by {largest:.0e}"
+        )
+
+
 def _asymmetric(row: Any, column: Any, there: Any, back: Any) -> ValueError:
     return ValueError(
         f"the matrix of distances is not symmetric: {there:.6g} from point {row} to {column} and "
@@ -228,6 +242,7 @@ def _check_sparse(matrix: sparse.csr_array) -> sparse.csr_array:
     rows, columns = entries.coords
     diagonal = rows == columns
     largest = float(entries.data.max(initial=0))
+    _check_scale(largest, matrix.dtype)
     if (entries.data[diagonal] > _ROUNDING * largest).any():
         raise ValueError(
             f"the matrix of distances is {entries.data[diagonal].max():.6g} on its diagonal, not "

@@ -163,17 +163,32 @@ def _check_values(X: Any, name: str) -> None:
     kind = getattr(getattr(X, "dtype", None), "kind", None)
     if kind in ("U", "S") or (kind == "O" and _has_text(X.ravel())):
         raise ValueError(f"{name} holds text; {_REMEDY_FOR_TEXT}")
-    for column, dtype in zip(getattr(X, "columns", ()), getattr(X, "dtypes", ()), strict=False):
+    columns = list(getattr(X, "columns", ()))
+    seen: set[Any] = set()
+    for column in columns:
+        if column in seen:
+            raise ValueError(f"{name} has several columns called {column!r}; give each its own")
+        seen.add(column)
+    for column, dtype in zip(columns, getattr(X, "dtypes", ()), strict=False):
         words = str(dtype).lower()
-        if words.startswith(("str", "utf8")) or (words == "object" and _has_text(X[column])):
+        is_text = words.startswith(("str", "utf8", "categorical", "enum"))
+        is_text |= words == "object" and _has_text(X[column])
+        is_text |= words == "category" and _has_text(dtype.categories)
+        if is_text:
             raise ValueError(f"{name} holds text in its column {column!r}; {_REMEDY_FOR_TEXT}")
+        if words.startswith(("date", "time", "duration")):
+            raise _no_dates(name)
     if kind == "c":
         raise _no_complex_numbers(name)
     if kind in ("M", "m"):
-        raise ValueError(
-            f"{name} holds dates or spans of time; pass them as numbers in a unit of your choice, "
-            f"for example {name}.astype('int64')"
-        )
+        raise _no_dates(name)
+
+
+def _no_dates(name: str) -> ValueError:
+    return ValueError(
+        f"{name} holds dates or spans of time; pass them as numbers in a unit of your choice, "
+        f"for example {name}.astype('int64')"
+    )
 
 
 def _no_complex_numbers(name: str) -> ValueError:
