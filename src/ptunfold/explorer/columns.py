@@ -55,7 +55,8 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
             "for each"
         )
     if np.ma.isMaskedArray(given):
-        kind, gap = (float, np.nan) if given.dtype.kind in "fiub" else (object, None)
+        kind: Any = float if given.dtype.kind in "fiub" else object
+        gap: Any = np.nan if kind is float else None
         given = np.where(np.ma.getmaskarray(given), gap, np.ma.getdata(given).astype(kind))
     values = np.asarray(given)
     if values.dtype.kind in "fiu":
