@@ -714,7 +714,9 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     ) -> FloatArray | tuple[FloatArray, FloatArray]:
         """Estimate the geodesic distances from some points of the fitted data to all of them.
 
-        They are computed anew at each call; the matrix behind the embedding is not kept.
+        They are computed anew at each call; the matrix behind the embedding is not kept. From some
+        sources both directions of a path are taken from the source's own tree; where coherence is
+        below 1, that is up to a few per cent off what all distances have, and less symmetric.
 
         Parameters
         ----------

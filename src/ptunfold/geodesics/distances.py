@@ -47,7 +47,8 @@ def transport_distances(
     Each distance is the mean of two: the shortest path unfolded from either end. Distances from
     listed sources take both from the tree of the source. Distances between all points take the
     second from the tree of the other end, at half the cost; where two shortest paths tie, the
-    trees may choose differently, and so may the two ways to call this function.
+    trees may choose differently, and so may the two ways to call this function. Where coherence
+    is below 1 they differ by up to a few per cent: what a path loses is counted from its source.
 
     Parameters
     ----------
