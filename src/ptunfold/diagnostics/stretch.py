@@ -44,7 +44,7 @@ class Stretch:
     >>> from ptunfold.datasets import s_with_hole
     >>> model = PTU().fit(s_with_hole(1000).points)
     >>> print(model.stretch())
-    lengths are off by 0.7% at the median point, by more than 10% at 0% of the points
+    lengths are off by 0.6% at the median point, by more than 10% at 0% of the points
     """
 
     factors: FloatArray
