@@ -8,7 +8,7 @@ import os
 import shutil
 import zlib
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, Self
 
@@ -172,7 +172,8 @@ class Store:
             yield title
         except BaseException:
             if is_new and not os.fstat(self._title).st_size:
-                title.unlink()
+                with suppress(OSError):  # where files that are open stay
+                    title.unlink()
             self.close()
             raise
 
