@@ -317,6 +317,7 @@ def test_where_there_are_no_locks(tmp_path, monkeypatch):
     store(tmp_path, resume=True).close()
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="nothing is forked here")
 def test_a_forked_process_keeps_no_lock(tmp_path):
     """It has the file open too; and when it ends, the lock of the parent stays."""
     code = f"""

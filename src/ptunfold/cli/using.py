@@ -101,9 +101,9 @@ def explore(
     wanted = options.scales_in(scales)
     PTU = estimator()
     from ptunfold.cli.files import places_in
+    from ptunfold.validation.values import first_repeated
 
-    names = [file.stem for file in compare or ()]
-    twice = next((name for name in names if names.count(name) > 1), None)
+    twice = first_repeated(file.stem for file in compare or ())
     if twice is not None:
         raise ValueError(
             f"several files to compare are called {twice}, which is what the page calls them; "

@@ -77,13 +77,15 @@ def disagreement(
     difference over paths from ``sources``, a dozen points by default; NaN where no path leads.
     """
     n_points = connection.graph.n_points
-    if sources is None and ways_agree(connection_arrays(connection)):
-        return np.where(np.diff(connection.graph.indptr) > 0, 0.0, np.nan)
+    has_edge = np.diff(connection.graph.indptr) > 0
+    do_agree = ways_agree(connection_arrays(connection))
+    if sources is None and do_agree:
+        return np.where(has_edge, 0.0, np.nan)
     if sources is None:
-        has_edge = np.flatnonzero(np.diff(connection.graph.indptr))
+        has_edge = np.flatnonzero(has_edge)
         wanted = min(_N_SOURCES, len(has_edge))
         sources = np.random.default_rng(0).choice(has_edge, wanted, replace=False)
-    if ways_agree(connection_arrays(connection)):
+    if do_agree:
         labels = connection.graph.component_labels
         return np.where(np.isin(labels, labels[sources]), 0.0, np.nan)
     found = np.full((len(sources), n_points), np.nan)

@@ -158,7 +158,7 @@ def _result_of(future: Any) -> FloatArray:
             found: FloatArray = future.result(timeout=_PATIENCE)
             return found
         except TimeoutError:
-            if future.status != "pending":
+            if future.status == "error":  # of the task itself
                 raise
         check_not_stopped()
 

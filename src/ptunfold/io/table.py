@@ -13,6 +13,7 @@ from ptunfold.forks import cached_property
 from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, read_numbers
 from ptunfold.memory import in_words
 from ptunfold.types import BoolArray
+from ptunfold.validation.values import first_repeated
 
 
 class RefusedError(ValueError):
@@ -110,7 +111,7 @@ class Table:
 
     def keep(self, names: Sequence[str]) -> Table:
         """Keep some columns."""
-        twice = next((name for name in names if list(names).count(name) > 1), None)
+        twice = first_repeated(names)
         if twice is not None:
             raise ValueError(f"column {twice} is named twice; name it once")
         kept = [self.column(name) for name in names]

@@ -11,6 +11,7 @@ from sklearn.utils.validation import validate_data
 
 from ptunfold.caller import warn
 from ptunfold.types import FloatArray, Points, Space, kernel_ready
+from ptunfold.validation.values import first_repeated
 
 _REMEDY_FOR_TEXT = "encode such columns as numbers, or leave them out"
 
@@ -164,11 +165,9 @@ def _check_values(X: Any, name: str) -> None:
     if kind in ("U", "S") or (kind == "O" and _has_text(X.ravel())):
         raise ValueError(f"{name} holds text; {_REMEDY_FOR_TEXT}")
     columns = list(getattr(X, "columns", ()))
-    seen: set[Any] = set()
-    for column in columns:
-        if column in seen:
-            raise ValueError(f"{name} has several columns called {column!r}; give each its own")
-        seen.add(column)
+    twice = first_repeated(columns)
+    if twice is not None:
+        raise ValueError(f"{name} has several columns called {twice!r}; give each its own name")
     for column, dtype in zip(columns, getattr(X, "dtypes", ()), strict=False):
         words = str(dtype).lower()
         is_text = words.startswith(("str", "utf8", "categorical", "enum"))

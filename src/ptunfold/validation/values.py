@@ -25,6 +25,22 @@ LANDMARK_SELECTIONS = ("maxmin", "random")
 DISCONNECTED = ("bridge", "error", "largest", "separate")
 
 
+def first_repeated(names: Iterable[Any]) -> Any:
+    """Return the first name that came before, or None.
+
+    Examples
+    --------
+    >>> first_repeated(["x", "y", "x"])
+    'x'
+    """
+    seen: set[Any] = set()
+    for name in names:
+        if name in seen:
+            return name
+        seen.add(name)
+    return None
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Check an option against its possible values."""
     if not isinstance(value, str) or value not in choices:
