@@ -82,9 +82,9 @@ def disagreement(
     if sources is None and do_agree:
         return np.where(has_edge, 0.0, np.nan)
     if sources is None:
-        has_edge = np.flatnonzero(has_edge)
-        wanted = min(_N_SOURCES, len(has_edge))
-        sources = np.random.default_rng(0).choice(has_edge, wanted, replace=False)
+        nodes = np.flatnonzero(has_edge)
+        wanted = min(_N_SOURCES, len(nodes))
+        sources = np.random.default_rng(0).choice(nodes, wanted, replace=False)
     if do_agree:
         labels = connection.graph.component_labels
         return np.where(np.isin(labels, labels[sources]), 0.0, np.nan)
