@@ -2,7 +2,12 @@
 
 import numpy as np
 
-from ptunfold.geometry.bundles import _are_farther, _in_short_bundles, nearest_edges
+from ptunfold.geometry.bundles import (
+    _are_farther,
+    _in_short_bundles,
+    nearest_edges,
+    without_suspects,
+)
 from ptunfold.geometry.graph import graph_from_edges
 from ptunfold.threads import Run
 
@@ -45,3 +50,22 @@ def test_ends_are_farther_than_a_limit():
     closing = np.flatnonzero((ring.tails == 0) & (ring.indices == 8))
     for limit, is_farther in ((7.5, True), (8.5, False)):
         assert _are_farther(line, ring, closing, np.array([limit]), Run())[0] == is_farther
+
+
+def test_a_point_between_two_parts_does_not_join_them():
+    """It was held by an edge to each of them."""
+    one, other = np.triu_indices(15, 1)
+    tails, heads = np.concatenate((one, one + 15)), np.concatenate((other, other + 15))
+    suspects = np.array([[0, 30], [15, 30], [0, 15]])
+    ends = np.concatenate((np.column_stack((tails, heads)), suspects))
+    lengths = np.concatenate((np.ones(len(tails)), [1.0, 2.0, 1.5]))
+    left = without_suspects(graph_from_edges(31, *ends.T, lengths), *suspects.T)
+    labels = left.component_labels
+    assert labels[30] == labels[0] != labels[15]
+    # Two such points go the same way together.
+    suspects = np.array([[0, 30], [30, 31], [15, 31]])
+    ends = np.concatenate((np.column_stack((tails, heads)), suspects))
+    lengths[-2:] = 1.5, 2.0
+    left = without_suspects(graph_from_edges(32, *ends.T, lengths), *suspects.T)
+    labels = left.component_labels
+    assert labels[30] == labels[31] == labels[0] != labels[15]

@@ -132,3 +132,28 @@ def test_what_is_no_crease_stays():
     cross_creases(points, graph, replace(frames, is_one_sided=None), 9.0, rotations, steps, longer)
     for array in (rotations, steps, longer):
         assert (array == 7).all()
+
+
+def test_a_copy_across_a_crease_has_no_way_to_go():
+    """An edge between copies may have a length in a graph of one's own: 0 / 0."""
+    points = np.concatenate((POINTS, POINTS[:1]))
+    graph = build_graph(points)
+    graph = graph.with_lengths(np.where(graph.lengths == 0, 0.01, graph.lengths))
+    frames = frames_at(np.arange(501), points, graph, 18, 2, tangent="quadratic")
+    vectors = frames.vectors.copy()
+    vectors[0], vectors[500] = np.eye(3)[:, :2], np.eye(3)[:, 1:]
+    frames = replace(frames, vectors=vectors, is_one_sided=np.ones(501, dtype=bool))
+    turns, steps = np.zeros((graph.n_edges, 2, 2)), np.zeros((graph.n_edges, 2))
+    longer = np.ones(graph.n_edges)
+    cross_creases(points, graph, frames, 2.0, turns, steps, longer)
+    assert (longer > 1).any()
+    assert np.isfinite(longer).all()
+    assert np.isfinite(steps).all()
+
+
+def test_what_lifts_a_point_belongs_to_its_members():
+    taken = take_one_side(SPACE, GRAPH, frames_of(SPACE), 18)
+    one_sided = np.flatnonzero(taken.is_one_sided)
+    lifts = np.einsum("nmf,nm->nf", POINTS[taken.members[one_sided]], taken.lift[one_sided])
+    by_points = frames_of(POINTS).lift
+    assert np.linalg.norm(lifts, axis=1).max() < 0.2 * np.linalg.norm(by_points, axis=1).max()

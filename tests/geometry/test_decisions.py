@@ -1,6 +1,7 @@
 """What is left to the data, and how it is decided."""
 
 from dataclasses import asdict, replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from ptunfold import build_graph
 from ptunfold.datasets import swiss_roll
 from ptunfold.geometry.decisions import (
+    _moved,
     has_auto,
     may_thin,
     resolve_auto,
@@ -138,3 +140,11 @@ def test_a_strip_no_wider_than_its_noise_has_one_dimension():
         assert found.intrinsic_dim == dim
     few = swiss_roll(527).points
     assert without_thin_ones(OPEN, few, build_graph(few), Run()) is OPEN
+
+
+def test_how_far_points_are_apart_far_from_the_origin():
+    """A mean of float32 in float32 made the data wider, and any way of denoising short."""
+    points = (1000 + np.random.default_rng(0).random((100_000, 3))).astype(np.float32)
+    moved, extent = _moved(SimpleNamespace(points=points, surface=points))
+    assert moved == 0
+    assert extent == pytest.approx(3 * 100_000 / 12, rel=0.01)

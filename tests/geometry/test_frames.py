@@ -98,6 +98,22 @@ def test_rounding_does_not_count_as_a_dimension(dtype):
         estimate_frames(points, build_graph(points, 5), 6, 2)
 
 
+def test_rounding_of_many_features_does_not_count_either():
+    rng = np.random.default_rng(0)
+    for n_features in (50, 1000):
+        points = rng.random((40, 1)) * rng.standard_normal(n_features)
+        for n_members in (15, 39):
+            with pytest.raises(ValueError, match="span 1 of"):
+                estimate_frames(points, build_graph(points, 39), n_members, 2)
+
+
+def test_sizes_whose_squares_overflow_are_refused():
+    points = flat_square(60).points
+    graph = build_graph(points)
+    with pytest.raises(ValueError, match="too far from 1 for squares in float64; divide X by"):
+        estimate_frames(1e78 * points, graph.with_lengths(1e78 * graph.lengths), 15, 2)
+
+
 def test_copies_of_neighbours_count_once(cloud):
     within = {"graph": "radius", "radius": 4.0}
     alone = estimate_frames(cloud, build_graph(cloud, **within), 10, 2)

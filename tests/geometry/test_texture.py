@@ -125,3 +125,12 @@ def test_by_distances_alone_the_same_is_seen():
     found, expected = texture_of(space, build_graph(space), 2), kind(points)
     assert (found.kind, found.n_each) == (expected.kind, expected.n_each) == ("noisy", 4)
     assert found.explained == pytest.approx(expected.explained)
+
+
+def test_points_without_neighbours_are_not_bent():
+    """Neither thick nor wide, they made a plane a curved sheet."""
+    rng = np.random.default_rng(0)
+    flat = np.column_stack((rng.random((400, 2)), np.zeros(400)))
+    far = rng.standard_normal((40, 3)) * 100
+    points = np.concatenate((flat, far))
+    assert texture_of(points, build_graph(points, graph="radius", radius=0.15), 2).kind == "flat"

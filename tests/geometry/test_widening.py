@@ -135,3 +135,40 @@ def test_thin_samples(seed):
     data = swiss_roll(500, seed=seed)
     off = np.abs(PTU().fit(data.points).distances() - data.distances()).mean()
     assert off < 0.005 * data.distances().mean()
+
+
+def _open_ring(n_points, share):
+    angles = np.linspace(0, share * 2 * np.pi, n_points)
+    return np.column_stack((np.cos(angles), np.sin(angles)))
+
+
+@pytest.mark.parametrize("given", ["own", "radius", "knn"])
+def test_an_open_curve_stays_open(given):
+    """The ends of a C were joined, in a graph of one's own and beyond a radius too."""
+    points = _open_ring(60, 0.95)
+    options = {"own": {}, "radius": {"graph": "radius", "radius": 0.2}, "knn": {"n_neighbors": 2}}
+    graph = build_graph(points, 2) if given == "own" else None
+    model = PTU(1, **options[given], **({} if graph is None else {"graph": graph}))
+    model.fit(points)
+    assert model.graph_.lengths.max() < 0.3  # the opening is 0.31 wide
+    assert np.ptp(model.embedding_) == pytest.approx(0.95 * 2 * np.pi, rel=0.01)
+
+
+def test_rings_are_closed_whatever_lies_apart():
+    """Points that are left out made all ways to them the longest."""
+    n_joined = 0
+    for seed in range(20):
+        rng = np.random.default_rng(seed)
+        angles = rng.uniform(0, 2 * np.pi, 60)
+        ring = np.column_stack((np.cos(angles), np.sin(angles)))
+        far = np.column_stack((np.linspace(20, 21, 8), np.zeros(8)))
+        both = np.concatenate((ring, far))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            alone = PTU(1, n_neighbors=6).fit(ring).graph_
+            apart = PTU(1, n_neighbors=6, disconnected="largest").fit(both).graph_
+        is_within = (apart.tails < 60) & (apart.indices < 60)
+        edges = zip(apart.tails[is_within].tolist(), apart.indices[is_within].tolist(), strict=True)
+        assert set(edges) == set(zip(alone.tails.tolist(), alone.indices.tolist(), strict=True))
+        n_joined += alone.n_edges > build_graph(ring, 6).n_edges
+    assert n_joined >= 2

@@ -194,9 +194,10 @@ def _turned(
     graph, n_points = connection.graph, connection.graph.n_points
     sums = np.zeros((graph.n_edges, 4))
     arrays, nodes = connection_arrays(connection), np.arange(n_points)
+    is_node = np.ones(n_points, dtype=bool)
 
     def handle(block: slice) -> None:
-        turn_around_triangles(arrays, nodes[block], True, sums)
+        turn_around_triangles(arrays, nodes[block], is_node, sums)
 
     run_blocks(handle, cut(n_points, max(512, n_points // 64)), Run(n_jobs))
     _, along, areas, counts = np.where(is_used[:, None], sums, 0).T

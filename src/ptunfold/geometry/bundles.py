@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
-from scipy.sparse import csgraph
+from scipy.cluster.hierarchy import DisjointSet
 
 from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, subgraph, without_edges
 from ptunfold.kernels.bending import mark_nearest
@@ -44,9 +44,9 @@ def have_least_in_common(graph: Graph, tails: IntArray, heads: IntArray) -> Bool
 
 
 def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
-    """Return the graph without suspicious edges, but for those that hold single points.
+    """Return the graph without suspicious edges, but for those that hold a few points.
 
-    A point between two windings may have no other edges: it goes with the one it is nearest to.
+    Points between two windings may have no other edges: they go with the one they are nearest to.
     Larger parts stay apart, and nothing is said about the edges between them.
     """
     left = without_edges(graph, tails, heads)
@@ -56,21 +56,29 @@ def without_suspects(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     is_between &= np.minimum(sizes[labels[tails]], sizes[labels[heads]]) <= _NEAREST
     if not is_between.any():
         return left
-    ends = labels[tails[is_between]], labels[heads[is_between]]
     places, _ = find_edges(graph, tails[is_between], heads[is_between])
-    # A tree over the parts; SciPy knows no edges of length 0, and adds up those given twice.
-    order = np.argsort(graph.lengths[places], kind="stable")
-    ranks = np.empty(len(order))
-    ranks[order] = np.arange(1, len(order) + 1)
-    parts = graph_from_edges(len(sizes), *ends, ranks)
-    tree = csgraph.minimum_spanning_tree(parts.to_sparse())
-    held = places[order[tree.data.astype(np.int64) - 1]]
+    places = places[np.argsort(graph.lengths[places], kind="stable")]
+    held = places[_joining(labels[graph.tails[places]], labels[graph.indices[places]], sizes)]
     return graph_from_edges(
         graph.n_points,
         np.concatenate((left.tails, graph.tails[held])),
         np.concatenate((left.indices, graph.indices[held])),
         np.concatenate((left.lengths, graph.lengths[held])),
     )
+
+
+def _joining(tails: IntArray, heads: IntArray, sizes: IntArray) -> BoolArray:
+    """Tell which edges (m,) between parts join them to a tree, but for two parts that are large."""
+    parts = DisjointSet(range(len(sizes)))
+    is_large = dict(enumerate(sizes > _NEAREST))
+    is_taken = np.zeros(len(tails), dtype=bool)
+    for row, ends in enumerate(zip(tails.tolist(), heads.tolist(), strict=True)):
+        one, other = (parts[end] for end in ends)
+        if one != other and not (is_large[one] and is_large[other]):
+            parts.merge(one, other)
+            is_large[parts[one]] = is_large[one] or is_large[other]
+            is_taken[row] = True
+    return is_taken
 
 
 def far_ends(

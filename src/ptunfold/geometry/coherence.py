@@ -135,9 +135,11 @@ def _turns(
     graph = connection.graph
     sums = np.empty((graph.n_edges, 4))
     arrays = connection_arrays(connection)
+    is_node = np.zeros(graph.n_points, dtype=bool)
+    is_node[nodes] = True
 
     def handle(block: slice) -> None:
-        turn_around_triangles(arrays, nodes[block], len(nodes) == graph.n_points, sums)
+        turn_around_triangles(arrays, nodes[block], is_node, sums)
 
     run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
     turns, along, areas, counts = sums[edges].T

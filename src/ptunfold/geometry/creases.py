@@ -69,11 +69,15 @@ def take_one_side(
         return frames
     vectors = frames.vectors.copy()
     vectors[nodes] = frames.vectors[chosen]
-    by_members = frames.members
+    by_members, lift = frames.members, frames.lift
     if by_members is not None:
         by_members = by_members.copy()
         by_members[nodes] = by_members[chosen]
-    taken = replace(frames, vectors=vectors, is_one_sided=is_one_sided, members=by_members)
+        if lift is not None:  # the shares of other members
+            lift = np.where(is_one_sided[:, None], 0, lift)
+    taken = replace(
+        frames, vectors=vectors, is_one_sided=is_one_sided, members=by_members, lift=lift
+    )
     edges = _edges_at(graph, is_one_sided)
     overlaps, *_ = edges_in_frames(points, taken, graph.tails[edges], graph.indices[edges])
     crossing = edges[np.linalg.svd(overlaps, compute_uv=False)[:, -1] < _SHARP]
@@ -89,6 +93,8 @@ def take_one_side(
     vectors[nodes[is_better]] = own_side.vectors[is_better]
     if by_members is not None and own_side.members is not None:
         by_members[nodes[is_better]] = own_side.members[is_better]
+        if lift is not None and own_side.lift is not None:
+            lift[nodes[is_better]] = own_side.lift[is_better]
     return taken
 
 
@@ -153,7 +159,8 @@ def cross_creases(
         tails, heads = graph.tails[forth], graph.indices[forth]
         overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
         left, cosines, right = np.linalg.svd(overlaps)
-        some = np.flatnonzero(cosines[:, -1] < _SHARP)
+        # Copies of a point may have an edge with a length in a graph of one's own.
+        some = np.flatnonzero((cosines[:, -1] < _SHARP) & (lengths > 0))
         forth, lengths, cosine = forth[some], lengths[some], cosines[some, -1]
         from_tail, from_head = from_tail[some], from_head[some]
         left, right = left[some], right[some]

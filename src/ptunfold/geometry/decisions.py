@@ -217,7 +217,7 @@ def _moved(geometry: Geometry) -> tuple[float, float]:
         np.square(offsets, dtype=np.float64).sum()
         for offsets in (
             geometry.surface - geometry.points,
-            geometry.points - geometry.points.mean(axis=0),
+            geometry.points - geometry.points.mean(axis=0, dtype=np.float64),
         )
     )
     return moved, extent

@@ -202,7 +202,9 @@ def _plan(points: Points, frames: Frames, graph: Graph) -> None:
 
 def widen(points: Points, pruned: Pruned, frames: Frames, settings: Settings, run: Run) -> Pruned:
     """Give points more neighbours; shortcuts that keep to the sheet after all are none."""
-    if settings.intrinsic_dim == 1:
+    # A radius, and a graph of one's own, say where no edges are.
+    is_of_nearest = isinstance(settings.graph, str) and settings.graph != "radius"
+    if settings.intrinsic_dim == 1 and is_of_nearest:
         pruned = replace(pruned, graph=with_ends_joined(points, pruned.graph, frames))
     if not settings.n_wide:
         return pruned

@@ -124,8 +124,9 @@ def texture_of(
     planes = look(n_near)
     explained = median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
-    is_bent = planes.residual >= _FLAT * widths
-    if is_bent.mean() < _MUCH:
+    has_width = widths > 0  # points without neighbours, and copies of so few, say nothing
+    nodes, is_bent = nodes[has_width], (planes.residual >= _FLAT * widths)[has_width]
+    if not has_width.any() or is_bent.mean() < _MUCH:
         return Texture("flat", explained)
     clean = "smooth" if explained >= _WELL_EXPLAINED else "rough"
     if min(LEAST_NEIGHBORHOODS * many, 2 ** max(dim, 2) * few) > n_points:

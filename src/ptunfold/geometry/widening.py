@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 from scipy import sparse
+from scipy.sparse import csgraph
 
 from ptunfold.geometry.frames import edges_in_frames, find_members
 from ptunfold.geometry.graph import (
@@ -28,8 +29,10 @@ _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space
 _EDGES_TOGETHER = 8192
 _VALUES_TOGETHER = 1 << 20
-# Between the ends of a ring, in units of L log(n) / n, and how straight the way over it is.
-_LARGEST_GAP, _TOWARDS = 2.0, 0.5
+# Between the ends of a ring: in units of L log(n) / n, and of the longest way from one point to the
+# next; and how straight the way over it is.
+_LARGEST_GAP, _TIMES_THE_NEXT, _TOWARDS = 2.0, 2.0, 0.5
+_LEAST_RING = 10  # points
 
 
 def widen_graph(
@@ -155,18 +158,37 @@ def with_ends_joined(points: Points, graph: Graph, frames: Frames) -> Graph:
     """Join the ends of a curve that go towards each other, with no more than a gap between them.
 
     Of n points at random on a ring of length L, the largest gap is about L log(n) / n: more than
-    ten of them may be, and more than the nearest neighbours reach over.
+    ten of them may be, and more than the nearest neighbours reach over. The second largest is not
+    much smaller; a gap that is far larger than all others is an opening. Components are curves of
+    their own.
     """
-    places = points.bound if isinstance(points, Space) else points
+    labels, tree = graph.component_labels, csgraph.minimum_spanning_tree(graph.to_sparse()).tocoo()
+    longest = np.zeros(labels.max() + 1)
+    np.maximum.at(longest, labels[tree.row], tree.data)
+    found = [
+        _gap_of_a_ring(points, graph, frames, np.flatnonzero(labels == label), longest[label])
+        for label in np.flatnonzero(np.bincount(labels) >= _LEAST_RING)
+    ]
+    edges = [edge for edge in found if edge is not None]
+    return with_edges(points, graph, np.concatenate(edges)) if edges else graph
+
+
+def _gap_of_a_ring(
+    points: Points, graph: Graph, frames: Frames, nodes: IntArray, longest: float
+) -> IntArray | None:
+    """Find the edge (1, 2) that closes a ring; ``longest`` is the longest step along it."""
+    places = (points.bound if isinstance(points, Space) else points)[nodes]
     # From the outermost, whichever comes first in the list.
-    outermost = int(np.square(places - places.mean(axis=0, dtype=np.float64)).sum(axis=1).argmax())
-    end = int(lengths_from(graph, outermost).argmax())
-    from_end = lengths_from(graph, end)
-    other, length = int(from_end.argmax()), float(from_end.max())
+    offsets = places - places.mean(axis=0, dtype=np.float64)
+    outermost = nodes[np.square(offsets).sum(axis=1).argmax()]
+    end = nodes[lengths_from(graph, outermost)[nodes].argmax()]
+    from_end = lengths_from(graph, end)[nodes]
+    other, length = nodes[from_end.argmax()], from_end.max()
     edge = np.array([[end, other]])
     gap = float(edge_lengths(points, *edge.T, n_jobs=1)[0])
-    if not 0 < gap <= _LARGEST_GAP * np.log(graph.n_points) / graph.n_points * length < np.inf:
-        return graph
+    largest = _LARGEST_GAP * np.log(len(nodes)) / len(nodes) * length
+    if not 0 < gap <= min(largest, _TIMES_THE_NEXT * longest):
+        return None
     if isinstance(points, Space):
         assert frames.members is not None
         ends = edge[0]
@@ -175,6 +197,5 @@ def with_ends_joined(points: Points, graph: Graph, frames: Frames) -> Graph:
         offset = points[other].astype(np.float64) - points[end]
         along = offset @ frames.vectors[[end, other], :, 0].T
     along = np.abs(along)
-    if along.min() < _TOWARDS * gap or has_edges(graph, *edge.T).any():
-        return graph
-    return with_edges(points, graph, edge)
+    is_open = along.min() < _TOWARDS * gap or has_edges(graph, *edge.T).any()
+    return None if is_open else edge

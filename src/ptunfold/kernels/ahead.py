@@ -173,7 +173,7 @@ def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any
         (principal.leading_subspaces, (stack, stack, marks)),
         (surfaces.principal_axes, (stack, table, stack)),
         (zipping.join_open_edges, (zipper, int64, some)),
-        (triangles.turn_around_triangles, (connection, some, boolean, table)),
+        (triangles.turn_around_triangles, (connection, some, marks, table)),
         (detours.ways_by_two, (graph, marks, some, some, row)),
         (bending.nearest_orthogonal, (stack, marks)),
         (nearby.graph_neighborhoods, (graph, some, some, int64[:, ::1], some)),

@@ -6,6 +6,10 @@ import numpy as np
 
 from ptunfold.kernels.compiling import compiled
 
+# Edges looked at for one way. In data of many dimensions all edges are about as long, and there is
+# no end to ways that may be a little shorter.
+_MANY_LOOKED_AT = 1 << 12
+
 
 @compiled()
 def _ways_by_one_stop(graph, tail, head, longest, most):
@@ -57,7 +61,7 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
     Ways are paths in the graph from one end to the other without the edge, at most
     ``longest[index]`` long, of which no two share an edge; at most ``most`` are counted. Common
     neighbours are enough for most edges. For the others the shortest way is taken out of the
-    graph, and then the next one.
+    graph, and then the next one; a way that is short enough will do where the search takes long.
     """
     indptr, indices, lengths = graph
     n_points = len(indptr) - 1
@@ -95,7 +99,7 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
                 two = min(two, lengths[there] + shortest[node, 1 if is_own else 0])
             distance[tail] = 0.0
             touched[0], n_touched = tail, 1
-            queue[0], first, n_queued = tail, 0, 1
+            queue[0], first, n_queued, n_looked_at = tail, 0, 1, 0
             # Labels are corrected until nothing improves.
             while n_queued > 0:
                 node = queue[first]
@@ -104,6 +108,9 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
                 is_queued[node] = False
                 if distance[node] + two >= distance[head] and node != tail:
                     continue
+                if n_looked_at > _MANY_LOOKED_AT and distance[head] < np.inf:
+                    continue  # until the queue is empty
+                n_looked_at += indptr[node + 1] - indptr[node]
                 for way in range(indptr[node], indptr[node + 1]):
                     other = np.int64(indices[way])
                     reach = distance[node] + lengths[way]

@@ -44,7 +44,9 @@ def gather_offsets(points, members, counts, offsets, rounding):
         for column in range(n_features):
             if widest[column] > 0.0:
                 magnitude = max(magnitude, largest[column])
-        rounding[row] = 4 * epsilon * magnitude
+        # As the singular values of so many rounding errors do.
+        times = max(4.0, np.sqrt(n_members) + np.sqrt(n_features))
+        rounding[row] = times * epsilon * magnitude
         for column in range(n_features):
             mean[column] /= n_members
         for index in range(n_members):

@@ -8,15 +8,15 @@ from ptunfold.kernels.compiling import compiled
 
 
 @compiled()
-def turn_around_triangles(connection, nodes, is_once, sums):
+def turn_around_triangles(connection, nodes, is_node, sums):
     """Measure how far a vector comes back turned that is carried around a triangle.
 
     The turn around the triangle of u, v and w is H = R_uv R_vw R_wu. Where the curvature K is
     constant, it is H = I + K B with B = (a bᵗ - b aᵗ) / 2, a and b two sides written in the frame
     of u: for d = 2, by K times the area. ``sums`` (E, 4) becomes, for the edges that leave one of
-    the ``nodes``, with ``is_once`` only for a later one, and for the same edges the other way, the
-    means over all triangles with that edge of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and
-    their number.
+    the ``nodes``, and for the same edges the other way, the means over all triangles with that edge
+    of ‖H - I‖² / d, ⟨H - I, B⟩ / d and ‖B‖² / d, and their number. An edge between two nodes that
+    ``is_node`` marks is measured by the first of them, whichever thread has the other.
     """
     (indptr, indices, _), _, reverse, rotations, steps, _, _, _ = connection
     dim = rotations.shape[1]
@@ -27,7 +27,7 @@ def turn_around_triangles(connection, nodes, is_once, sums):
             way[indices[edge]] = edge - indptr[node]
         for edge in range(indptr[node], indptr[node + 1]):
             other = indices[edge]
-            if is_once and other <= node:
+            if other < node and is_node[other]:
                 continue
             for row in range(dim):  # as both ends see it, so that their order does not matter
                 base[row] = steps[edge, row]

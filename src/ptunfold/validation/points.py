@@ -81,11 +81,13 @@ def warn_of_distances(points: FloatArray) -> None:
 
 
 def as_points(points: Any) -> Points:
-    """Return points for a stage in the middle: of floats it is only asked that they are finite."""
+    """Return points for a stage in the middle: floats and their squares have to be finite."""
     if isinstance(points, Space):
         return points
     if type(points) is np.ndarray and points.ndim == 2 and points.dtype in (np.float32, np.float64):
         _check_finite(points, "points")
+        if points.size:
+            _check_extent(points)
         return kernel_ready(points, points.dtype)
     return check_points(points)
 
