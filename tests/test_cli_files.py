@@ -69,6 +69,32 @@ def test_no_row_is_lost_to_a_header(frame, tmp_path):
     )
 
 
+def test_no_name_becomes_a_point(frame, tmp_path):
+    """Distances as pandas writes them: the names of the columns were a row with a gap."""
+    points = frame.to_numpy()
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    pd.DataFrame(distances).to_csv(tmp_path / "d.csv")
+    words = ["embed", tmp_path / "d.csv", "--precomputed", "-o", tmp_path / "out.csv"]
+    done = run(*words)
+    assert done.exit_code == 0, done.stderr
+    assert f"{N} points" in done.stdout
+    assert "left out: '' (numbers the rows)" in done.stderr
+
+
+def test_no_option_is_advised_that_is_refused(frame, model, tmp_path):
+    frame.iloc[3, 1] = np.nan
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    page = tmp_path / "a.html"
+    for words in (
+        ["embed", tmp_path / "in.csv", "--precomputed", "-o", tmp_path / "out.csv"],
+        ["inverse", model, tmp_path / "in.csv", "--columns", "x,y", "-o", tmp_path / "out.csv"],
+        ["explore", model, "--compare", tmp_path / "in.csv", "-o", page],
+    ):
+        done = run(*words)
+        assert done.exit_code == 1
+        assert "columns used (y); fill them, or leave these points out of the file" in done.stderr
+
+
 def test_identifiers_are_no_numbers(frame, tmp_path):
     frame["id"] = [f"{row + 10}_{row}" for row in range(N)]
     frame.to_csv(tmp_path / "in.csv", index=False)

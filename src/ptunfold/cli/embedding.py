@@ -135,7 +135,9 @@ def embed(
     if plot is not None:
         files.check_plot(plot)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
-        taker = files.Taker(source, options.names_in(columns), missing)
+        taker = files.Taker(
+            source, options.names_in(columns), None if precomputed else missing
+        )
         points: Any = files.sparse_distances(source) if precomputed else None
         if points is not None:
             table = Table([], [])

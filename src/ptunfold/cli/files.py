@@ -44,10 +44,11 @@ class Taker:
     """Takes points from a table, or its parts, and says what is used and what is left out.
 
     From the columns that are named, or all that hold numbers. `used` says what to call them, and
-    `choice` what else is settled by the first part.
+    `choice` what else is settled by the first part. Nothing is `missing` where a command has no
+    such option.
     """
 
-    def __init__(self, source: Path, columns: list[str] | None, missing: Missing) -> None:
+    def __init__(self, source: Path, columns: list[str] | None, missing: Missing | None) -> None:
         self._source, self._missing = source, missing
         self.choice = Choice(columns)
         self.used: list[str] = []
@@ -66,17 +67,23 @@ class Taker:
             self._rows = [*self._rows, *rows[:10].tolist()][:10]
             self._n_rows += len(rows)
             self._has_gaps |= bool(np.isnan(points).any())
-            if self._missing is Missing.error:
+            if self._missing is not Missing.drop:
                 gaps = np.flatnonzero(is_gap.any(axis=0))
                 used = self.choice.used  # none of pixels
                 where = f" ({listed(used[place] for place in gaps)})" if used else ""
                 among = "" if part.is_last else f" of the first {part.first_row + part.n_rows:,}"
                 raise ValueError(
                     self._rows_with(f"{among} of {self._source}")
-                    + f" in the columns used{where}; fill them, or --missing drop"
+                    + f" in the columns used{where}; fill them, or {self._remedy}"
                 )
             part, points = part.rows(~has_gap), points[~has_gap]
         return part, points
+
+    @property
+    def _remedy(self) -> str:
+        if self._missing is None:
+            return "leave these points out of the file"
+        return "--missing drop"
 
     def _rows_with(self, among: str = "") -> str:
         n_more = self._n_rows - len(self._rows)
@@ -131,7 +138,7 @@ def _by_note(notes: dict[str, str]) -> list[str]:
 def places_in(source: Path) -> FloatArray:
     """Read the places of points in another picture: all columns that hold numbers."""
     table = read_table(source, **reading(Header.auto))
-    return Taker(source, None, Missing.error).take(table)[1]
+    return Taker(source, None, None).take(table)[1]
 
 
 def columns_for(

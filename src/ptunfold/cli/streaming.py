@@ -37,7 +37,7 @@ class Work(NamedTuple):
     output: Path
     columns: str | None
     header: Header
-    missing: Missing
+    missing: Missing | None  # none to say it with
     chunk_size: int | None
     resume: bool
     force: bool
