@@ -160,6 +160,38 @@ def test_what_is_replaced_is_said(model, tmp_path):
     assert "columns ptu0, ptu1 of the input are replaced in the output" in done.stderr
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ending", [".npz", ".h5ad"])
+def test_places_beside_data_are_brought_back(ending, frame, model, tmp_path):
+    """The data were taken for places, or refused for their number of columns."""
+    source, placed, back = (tmp_path / f"{name}{ending}" for name in ("in", "placed", "back"))
+    points = frame.to_numpy()
+    if ending == ".npz":
+        np.savez(source, X=points)
+    else:
+        anndata.AnnData(points, var=pd.DataFrame(index=["x", "y", "z"])).write_h5ad(source)
+    done = run("transform", model, source, "-o", placed)
+    assert "replaced" not in done.stderr
+    done = run("inverse", model, placed, "-o", back)
+    assert done.exit_code == 0, done.stderr
+    place = "array X_ptu" if ending == ".npz" else 'obsm["X_ptu"]'
+    assert f"columns used: x0, x1 of {place}; left out: X (" in done.stderr
+    assert "replaced" not in done.stderr  # of x0 and x1 nothing is
+    found = np.load(back) if ending == ".npz" else anndata.read_h5ad(back).obsm
+    np.testing.assert_allclose(found["X_back"], points, atol=1e-6)
+    for command in (["transform", model, placed], ["embed", placed]):
+        done = run(*command, "-o", tmp_path / f"again{ending}", "--force")
+        assert f"note: {place} of the input is replaced in the output" in done.stderr
+    done = run("inverse", model, placed, "-o", tmp_path / "back.npy")
+    assert "replaced" not in done.stderr
+
+
+def test_data_sets_of_arrays_replace_nothing(tmp_path):
+    done = run("datasets", "s_with_hole", "-o", tmp_path / "a.npz", "--n-points", 100)
+    assert done.stderr == ""
+    assert set(np.load(tmp_path / "a.npz")) == {"X", "true0", "true1"}
+
+
 def test_the_same_file_twice(source, tmp_path):
     done = run("embed", source, "-o", tmp_path / "p.csv", "--save", tmp_path / "p.csv", "--force")
     assert done.exit_code == 1

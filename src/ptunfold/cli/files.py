@@ -18,7 +18,15 @@ from ptunfold.explorer.measures import SCORES
 from ptunfold.io.choice import Choice
 from ptunfold.io.outputs import Outputs
 from ptunfold.io.table import Parts, Table, listed, refused_if_damaged
-from ptunfold.io.tables import STREAM, check_output, read_table, rows_as_bytes, write_table
+from ptunfold.io.tables import (
+    PLACES,
+    STREAM,
+    check_output,
+    read_table,
+    replaced,
+    rows_as_bytes,
+    write_table,
+)
 from ptunfold.memory import free_bytes
 from ptunfold.types import FloatArray
 
@@ -173,10 +181,10 @@ def table_file(output: Path) -> Path | None:
 
 
 def write_places(
-    outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu"
+    outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = PLACES
 ) -> None:
     """Write a table with new columns, or print it."""
-    say_replaced(table, list(added))
+    say_replaced(output, table, list(added), key)
     if output == STREAM:
         tell(rows_as_bytes("", table, added))
         return
@@ -184,11 +192,12 @@ def write_places(
         write_table(part, table, added, key)
 
 
-def say_replaced(table: Table, names: list[str]) -> None:
-    """Say which columns of the input are not in the output."""
-    replaced = [name for name in table.names if name in names]
-    if replaced:
-        note(f"columns {listed(replaced)} of the input are replaced in the output")
+def say_replaced(output: Path, table: Table, names: list[str], key: str) -> None:
+    """Say what of the input is not in the output, where something new is called so."""
+    lost = replaced(output, table, names, key)
+    if lost:
+        are = "are" if lost.startswith("columns") else "is"
+        note(f"{lost} of the input {are} replaced in the output")
 
 
 def check_plot(path: Path) -> None:

@@ -118,8 +118,8 @@ def _as_arrow_takes_it(column: Any) -> Any:
     return column.astype(np.float64 if native.itemsize > 8 else native, copy=False)
 
 
-def read_anndata(path: Path, most_bytes: float) -> Table:
-    """Read an AnnData: its principal components if they are there, else X."""
+def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Table:
+    """Read an AnnData: what is wanted of ``obsm``, else principal components, else X."""
     try:
         import anndata
         import h5py
@@ -135,8 +135,9 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
         file.visititems(measure)
         check_memory(sum(sizes), most_bytes, str(path))
     content = anndata.read_h5ad(path)
-    has_components = "X_pca" in content.obsm
-    matrix = content.obsm["X_pca"] if has_components else content.X
+    key = next((key for key in (wanted, "X_pca") if key in content.obsm), None)
+    matrix = content.X if key is None else content.obsm[key]
+    what = "components" if key == "X_pca" else "places"
     if matrix is None:
         raise RefusedError(f'{path} has neither X nor obsm["X_pca"]; put one there')
     if hasattr(matrix, "toarray"):
@@ -149,7 +150,7 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
     names = [f"x{place}" for place in range(matrix.shape[1])]
     given = [str(name) for name in content.var_names]
     is_named = (
-        not has_components
+        key is None
         and content.var_names.is_unique
         and given != [str(place) for place in range(len(given))]
     )
@@ -158,8 +159,8 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
         list(matrix.T),
         content,
         is_named=is_named,
-        place='obsm["X_pca"]' if has_components else "X",
-        left_out={"X": "there are components"} if has_components and content.X is not None else {},
+        place="X" if key is None else f'obsm["{key}"]',
+        left_out={} if key is None or content.X is None else {"X": f"there are {what}"},
     )
 
 
