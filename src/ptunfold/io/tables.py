@@ -64,10 +64,10 @@ def open_parts(
 
     Texts, .npy and parquet files are; what else there is comes in one part. "-" is standard input.
 
-    Whether the first line of a text holds names is found out unless it is said. Of a file of several
-    arrays the one that is `wanted` is read, if it is there. What is not there,
-    of an unknown kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what
-    comes later when it is read.
+    Whether the first line of a text holds names is found out unless it is said. Of several arrays in
+    a file the one that is `wanted` is read, if it is there. What is not there, of an unknown kind,
+    empty, damaged or larger than `most_bytes` is refused, by a ValueError; what comes later when it
+    is read.
     """
     if path.is_dir():
         yield WholeTable(str(path), foreign.read_images(path, most_bytes))
@@ -103,9 +103,7 @@ def open_parts(
             yield parts
 
 
-def _parts_of(
-    content: Any, name: str, ending: str, most_bytes: float, wanted: str | None
-) -> Parts:
+def _parts_of(content: Any, name: str, ending: str, most_bytes: float, wanted: str | None) -> Parts:
     if ending == ".parquet":
         return foreign.ParquetParts(content, name, most_bytes)
     if ending in foreign.ARROW:
