@@ -305,6 +305,36 @@ def test_names_with_commas(frame, tmp_path):
     assert "no column is named" in run(*words, " , ", "--force").stderr
     assert "column y is named twice" in run(*words, "y,z,y", "--force").stderr
     assert "there is no column w" in run(*words, "y,w", "--force").stderr
+    done = run(*words, '"x, in m"\ny\r\nz,\n', "--force")  # as they come from a file
+    assert "columns used: x, in m, y, z; left out: none" in done.stderr
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".h5ad"])
+def test_nothing_is_kept_where_there_are_no_columns(ending, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    done = run("embed", source, "-o", tmp_path / f"a{ending}", "--keep", "x")
+    assert done.exit_code == 1
+    assert f"--keep names columns, and {tmp_path / f'a{ending}'} will have none" in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_store_in_words_of_the_command(source, tmp_path, monkeypatch):
+    store = tmp_path / "store"
+    words = ["embed", source, "-o", tmp_path / "a.csv", "--store"]
+    assert run(*words, store).exit_code == 0
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    words[3] = tmp_path / "b.csv"
+    for options, message in (
+        ([store], f"--store {store} has distances in it already; --resume goes on with them"),
+        ([tmp_path / "new", "--landmarks", 50], "--landmarks 50 needs none of them; leave one of"),
+        ([source / "b"], f"{source} is a file, not a folder for distances; pass another name"),
+    ):
+        done = run(*words, *options)
+        assert done.exit_code == 1
+        assert message in done.stderr
+    if os.path.isdir("/proc/self"):
+        assert "nothing can be written to /proc" in run(*words, "/proc/self/a").stderr
+    assert names(tmp_path) == ["a.csv", "in.csv", "store"]
 
 
 def test_errors_nobody_has_thought_of(source, tmp_path, monkeypatch):
@@ -373,6 +403,18 @@ def test_a_reader_that_has_seen_enough(source, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Broken" not in done.stderr
     assert names(tmp_path) == ["a.safetensors", "in.csv"]
+
+
+def test_letters_that_a_terminal_does_not_have(source, tmp_path):
+    """Names that could not be printed were an error after all the work."""
+    source = source.rename(tmp_path / "日.csv")
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = command("embed", source, "-o", tmp_path / "木.csv", env=latin)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\\u6728.csv\n")
+    assert names(tmp_path) == ["日.csv", "木.csv"]
+    done = command("datasets", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
 
 
 def test_stopping_while_libraries_load(source, tmp_path):

@@ -180,6 +180,15 @@ def table_file(output: Path) -> Path | None:
     return None if output == STREAM else output
 
 
+def check_keep(output: Path) -> None:
+    """Refuse to keep columns where the output has none."""
+    if output.suffix.lower() in (".npy", ".npz", ".h5ad"):
+        raise ValueError(
+            f"--keep names columns, and {output} will have none; leave it out, or choose another "
+            "ending"
+        )
+
+
 def write_places(
     outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = PLACES
 ) -> None:
