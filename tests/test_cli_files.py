@@ -186,6 +186,58 @@ def test_places_beside_data_are_brought_back(ending, frame, model, tmp_path):
     assert "replaced" not in done.stderr
 
 
+@pytest.fixture
+def cells(frame, tmp_path):
+    """Cells with names and columns about them, one of which is called as a gene is."""
+    kinds = pd.Categorical(["a", None, "b"] * (N // 3))
+    obs = pd.DataFrame(
+        {"kind": kinds, "depth": np.arange(N), "z": 0.5}, index=[*"ab", *range(N - 2)]
+    )
+    obs.index = [f"cell {name}" for name in obs.index]
+    cells = anndata.AnnData(frame.to_numpy(), obs, pd.DataFrame(index=["x", "y", "z"]))
+    cells.layers["counts"] = np.ones((N, 3))
+    cells.uns["made"] = "by hand"
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    return cells
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_cells_and_columns_about_them_were_lost(cells, model, tmp_path):
+    source, missing = tmp_path / "in.h5ad", 'not in the output: layers["counts"], uns'
+    for words in (["embed", source], ["transform", model, source]):
+        done = run(*words, "-o", tmp_path / "out.csv", "--force")
+        assert done.exit_code == 0, done.stderr
+        assert f"note: {missing}\n" in done.stderr
+        after = pd.read_csv(tmp_path / "out.csv", index_col=0)
+        assert list(after) == ["kind", "depth", "obs_z", "x", "y", "z", "ptu0", "ptu1"]
+        assert list(after.index) == list(cells.obs_names)
+        assert list(after["kind"].fillna("")) == list(cells.obs["kind"].astype(object).fillna(""))
+        assert list(after["depth"]) == list(range(N))
+        done = run(*words, "-o", tmp_path / "out.parquet", "--force")
+        pd.testing.assert_index_equal(
+            after.columns, pd.read_parquet(tmp_path / "out.parquet").columns[1:]
+        )
+        done = run(*words, "-o", tmp_path / "out.npy", "--force")
+        assert 'not in the output: obs["kind"], obs["depth"], obs["z"], X, ' in done.stderr
+        done = run(*words, "-o", tmp_path / "out.h5ad", "--force")
+        assert "not in the output" not in done.stderr
+    done = run("embed", source, "-o", "-", "--keep", "kind,x")
+    assert done.stdout.startswith(",kind,x,ptu0,ptu1\ncell a,a,")
+    done = run("embed", source, "-o", "-", "--keep", "sort")
+    assert "there is no column sort; the columns are '', kind, depth, obs_z, x" in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_cells_stay_at_their_rows(cells, tmp_path):
+    cells.X[3, 1] = np.nan
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    done = run("embed", tmp_path / "in.h5ad", "-o", tmp_path / "out.csv", "--missing", "drop")
+    assert done.exit_code == 0, done.stderr
+    after = pd.read_csv(tmp_path / "out.csv", index_col=0)
+    assert list(after.index) == list(cells.obs_names.delete(3))
+    assert list(after["depth"]) == [*range(3), *range(4, N)]
+
+
 def test_data_sets_of_arrays_replace_nothing(tmp_path):
     done = run("datasets", "s_with_hole", "-o", tmp_path / "a.npz", "--n-points", 100)
     assert done.stderr == ""

@@ -151,7 +151,7 @@ def embed(
         names = taker.choice.used
         if precomputed:
             # The columns are points: of them nothing is written again, nor called by name.
-            table = table.keep([name for name in table.names if name not in set(names)])
+            table = table.keep([name for name in table.written if name not in set(names)])
             names = []
         is_drawn = color is not None and (plot is not None or explore is None)
         shade = table.about(str(color)) if is_drawn else None

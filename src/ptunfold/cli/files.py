@@ -22,6 +22,7 @@ from ptunfold.io.tables import (
     PLACES,
     STREAM,
     check_output,
+    lost,
     read_table,
     replaced,
     rows_as_bytes,
@@ -193,7 +194,7 @@ def write_places(
     outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = PLACES
 ) -> None:
     """Write a table with new columns, or print it."""
-    say_replaced(output, table, list(added), key)
+    say_lost(output, table, list(added), key)
     if output == STREAM:
         tell(rows_as_bytes("", table, added))
         return
@@ -201,12 +202,15 @@ def write_places(
         write_table(part, table, added, key)
 
 
-def say_replaced(output: Path, table: Table, names: list[str], key: str) -> None:
-    """Say what of the input is not in the output, where something new is called so."""
-    lost = replaced(output, table, names, key)
-    if lost:
-        are = "are" if lost.startswith("columns") else "is"
-        note(f"{lost} of the input {are} replaced in the output")
+def say_lost(output: Path, table: Table, names: list[str], key: str) -> None:
+    """Say what of the input is not in the output, or something new that is called so."""
+    gone = replaced(output, table, names, key)
+    if gone:
+        are = "are" if gone.startswith("columns") else "is"
+        note(f"{gone} of the input {are} replaced in the output")
+    left = lost(output, table)
+    if left:
+        note(f"not in the output: {listed(left)}")
 
 
 def check_plot(path: Path) -> None:

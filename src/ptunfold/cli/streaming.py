@@ -15,7 +15,7 @@ import numpy as np
 
 from ptunfold import __version__
 from ptunfold.cli.app import note, tell
-from ptunfold.cli.files import Taker, columns_for, reading, say_replaced, table_file
+from ptunfold.cli.files import Taker, columns_for, reading, say_lost, table_file
 from ptunfold.cli.options import Header, Missing, names_in
 from ptunfold.estimator import PTU
 from ptunfold.io.models import checksum_of
@@ -174,7 +174,7 @@ def _carry_parts(work: Work, task: _Task, parts: Parts, target: Target) -> tuple
             f"{n_found} columns are used ({listed(taker.used)}), and the model was fitted to "
             f"{n_wanted}; name {n_wanted} with --columns, in the order fitted"
         )
-    say_replaced(work.output, table, task.names, task.key)
+    say_lost(work.output, table, task.names, task.key)
     is_seen = sys.stderr.isatty() and (work.ending != "" or not sys.stdout.isatty())
     with stage(work.command, parts.total, parts.unit, is_seen, n_done=parts.done) as bar:
         while True:

@@ -101,8 +101,8 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
     arrow = arrow_library()
     whole = table.source
     if not isinstance(whole, arrow.Table):
-        columns = (_as_arrow_takes_it(column) for column in table.columns)
-        whole = arrow.table(dict(zip(table.names, columns, strict=True)))
+        columns = table.written.items()
+        whole = arrow.table({name: _as_arrow_takes_it(column) for name, column in columns})
     for name, values in added.items():
         if name in whole.column_names:
             whole = whole.drop_columns([name])
@@ -154,14 +154,40 @@ def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Ta
         and content.var_names.is_unique
         and given != [str(place) for place in range(len(given))]
     )
+    names = given if is_named else names
     return Table(
-        given if is_named else names,
+        names,
         list(matrix.T),
         content,
         is_named=is_named,
+        labels={content.obs_names.name or "": list(map(str, content.obs_names))},
+        beside={
+            f"obs_{name}" if str(name) in names else str(name): _plain(column)
+            for name, column in content.obs.items()
+        },
         place="X" if key is None else f'obsm["{key}"]',
         left_out={} if key is None or content.X is None else {"X": f"there are {what}"},
     )
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of pandas as an array of numbers, or as texts, empty where there is none."""
+    values = column.to_numpy()
+    if values.dtype.kind in "fiub":
+        return values
+    is_there = column.notna()
+    return [str(value) if there else "" for value, there in zip(values, is_there, strict=True)]
+
+
+def lost_of(table: Table, *, has_columns: bool) -> list[str]:
+    """List what of an AnnData is not among the columns that were read from it, if they go out."""
+    content = table.source
+    found = [] if has_columns else [f'obs["{name}"]' for name in content.obs]
+    found += [part for part in ("X", "raw") if getattr(content, part) is not None]
+    for part in ("obsm", "layers", "obsp", "varm", "varp"):
+        found += [f'{part}["{name}"]' for name in getattr(content, part)]
+    found += [part for part in ("var", "uns") if len(getattr(content, part).keys())]
+    return [name for name in found if not has_columns or name != table.place]
 
 
 def read_images(folder: Path, most_bytes: float) -> Table:

@@ -64,10 +64,10 @@ def open_parts(
 
     Texts, .npy and parquet files are; what else there is comes in one part. "-" is standard input.
 
-    Whether the first line of a text holds names is found out unless it is said. Of several arrays in
-    a file the one that is `wanted` is read, if it is there. What is not there, of an unknown kind,
-    empty, damaged or larger than `most_bytes` is refused, by a ValueError; what comes later when it
-    is read.
+    Whether the first line of a text holds names is found out unless it is said. Of several arrays
+    in a file the one that is `wanted` is read, if it is there. What is not there, of an unknown
+    kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what comes later
+    when it is read.
     """
     if path.is_dir():
         yield WholeTable(str(path), foreign.read_images(path, most_bytes))
@@ -168,8 +168,16 @@ def replaced(path: Path, table: Table, names: Sequence[str], key: str) -> str:
         return f"array {key}" if is_there else ""
     if ending == ".h5ad":
         return f'obsm["{key}"]' if key in table.source.obsm else ""
-    columns = [name for name in table.names if name in names]
+    columns = [name for name in table.written if name in names]
     return f"columns {listed(columns)}" if columns and ending != ".npy" else ""
+
+
+def lost(path: Path, table: Table) -> list[str]:
+    """List what of an AnnData will not be in a file of another kind."""
+    ending = path.suffix.lower()
+    if not hasattr(table.source, "obsm") or ending == ".h5ad":
+        return []
+    return foreign.lost_of(table, has_columns=ending not in (".npy", ".npz"))
 
 
 def rows_as_bytes(

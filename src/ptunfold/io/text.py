@@ -312,11 +312,8 @@ def text_of(
     style = table.style
     separator = style.separator if style.ending == ending else TEXT[ending]
     with_commas = style.decimal == "," and separator != ","
-    kept = {
-        name: _as_texts(column)
-        for name, column in zip(table.names, table.columns, strict=True)
-        if name not in added
-    }
+    columns = table.written.items()
+    kept = {name: _as_texts(column) for name, column in columns if name not in added}
     for name, values in added.items():
         texts = list(map(repr, np.asarray(values).tolist()))  # as numbers of Python
         kept[name] = [text.replace(".", ",") for text in texts] if with_commas else texts
