@@ -6,6 +6,7 @@ Loaded together with the libraries, so that the command itself starts at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,7 @@ class Taker:
                     + f" in the columns used{where}; fill them, or {self._remedy}"
                 )
             part, points = part.rows(~has_gap), points[~has_gap]
-        return part, points
+        return replace(part, numbers=dict(zip(self.choice.used, points.T, strict=False))), points
 
     @property
     def _remedy(self) -> str:

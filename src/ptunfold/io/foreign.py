@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ptunfold.io.kinds import Kinds
 from ptunfold.io.table import Parts, RefusedError, Table, check_memory
 from ptunfold.io.text import check_names
 from ptunfold.types import FloatArray
@@ -93,15 +94,21 @@ def read_feather(source: Path | BinaryIO, name: str) -> Table:
 def _arrow_table(table: Any) -> Table:
     known = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = frozenset(column for column in known if isinstance(column, str))
+    first = table.schema.field(0) if table.num_columns else None
+    if first is not None and first.name == "" and arrow_library().types.is_integer(first.type):
+        index |= {""}  # as in a text, from which it may come
     return Table(table.column_names, table.columns, table, is_named=True, index=index)
 
 
-def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
-    """Return a table of Arrow with more columns; types and metadata of one that was read stay."""
+def with_columns(table: Table, added: dict[str, FloatArray], kinds: Kinds | None = None) -> Any:
+    """Return a table of Arrow with more columns; types and metadata of one that was read stay.
+
+    Of a part, `kinds` holds the columns of texts to what those of the parts before are.
+    """
     arrow = arrow_library()
     whole = table.source
     if not isinstance(whole, arrow.Table):
-        columns = table.written.items()
+        columns = (kinds or Kinds()).typed(table).items()
         whole = arrow.table({name: _as_arrow_takes_it(column) for name, column in columns})
     for name, values in added.items():
         if name in whole.column_names:
@@ -112,6 +119,8 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
 
 def _as_arrow_takes_it(column: Any) -> Any:
     """Return numbers in the order of bytes and of a size that every machine has."""
+    if isinstance(column, np.ma.MaskedArray):
+        return arrow_library().array(column.data, mask=np.ma.getmaskarray(column))
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu":
         return column
     native = column.dtype.newbyteorder("=")

@@ -60,6 +60,7 @@ class Table:
     is_named: bool = False  # the names stand in the file
     labels: dict[str, Any] = field(default_factory=dict)  # names of the rows, always written
     beside: dict[str, Any] = field(default_factory=dict)  # columns about the rows, never points
+    numbers: dict[str, Any] = field(default_factory=dict)  # what columns that are used were read as
     place: str = ""  # where in the file the columns are, if there is a choice
     left_out: dict[str, str] = field(default_factory=dict)  # never used, and why
     index: frozenset[str] = frozenset()  # columns that number the rows
