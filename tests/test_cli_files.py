@@ -69,6 +69,32 @@ def test_no_row_is_lost_to_a_header(frame, tmp_path):
     )
 
 
+def test_no_name_becomes_a_point(frame, tmp_path):
+    """Distances as pandas writes them: the names of the columns were a row with a gap."""
+    points = frame.to_numpy()
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    pd.DataFrame(distances).to_csv(tmp_path / "d.csv")
+    words = ["embed", tmp_path / "d.csv", "--precomputed", "-o", tmp_path / "out.csv"]
+    done = run(*words)
+    assert done.exit_code == 0, done.stderr
+    assert f"{N} points" in done.stdout
+    assert "left out: '' (numbers the rows)" in done.stderr
+
+
+def test_no_option_is_advised_that_is_refused(frame, model, tmp_path):
+    frame.iloc[3, 1] = np.nan
+    frame.to_csv(tmp_path / "in.csv", index=False)
+    page = tmp_path / "a.html"
+    for words in (
+        ["embed", tmp_path / "in.csv", "--precomputed", "-o", tmp_path / "out.csv"],
+        ["inverse", model, tmp_path / "in.csv", "--columns", "x,y", "-o", tmp_path / "out.csv"],
+        ["explore", model, "--compare", tmp_path / "in.csv", "-o", page],
+    ):
+        done = run(*words)
+        assert done.exit_code == 1
+        assert "columns used (y); fill them, or leave these points out of the file" in done.stderr
+
+
 def test_identifiers_are_no_numbers(frame, tmp_path):
     frame["id"] = [f"{row + 10}_{row}" for row in range(N)]
     frame.to_csv(tmp_path / "in.csv", index=False)
@@ -132,6 +158,90 @@ def test_what_is_replaced_is_said(model, tmp_path):
     assert "columns x, y, z of the input are replaced in the output" in done.stderr
     done = run("embed", tmp_path / "back.csv", "-o", tmp_path / "b.csv", "--columns", "x,y,z")
     assert "columns ptu0, ptu1 of the input are replaced in the output" in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ending", [".npz", ".h5ad"])
+def test_places_beside_data_are_brought_back(ending, frame, model, tmp_path):
+    """The data were taken for places, or refused for their number of columns."""
+    source, placed, back = (tmp_path / f"{name}{ending}" for name in ("in", "placed", "back"))
+    points = frame.to_numpy()
+    if ending == ".npz":
+        np.savez(source, X=points)
+    else:
+        anndata.AnnData(points, var=pd.DataFrame(index=["x", "y", "z"])).write_h5ad(source)
+    done = run("transform", model, source, "-o", placed)
+    assert "replaced" not in done.stderr
+    done = run("inverse", model, placed, "-o", back)
+    assert done.exit_code == 0, done.stderr
+    place = "array X_ptu" if ending == ".npz" else 'obsm["X_ptu"]'
+    assert f"columns used: x0, x1 of {place}; left out: X (" in done.stderr
+    assert "replaced" not in done.stderr  # of x0 and x1 nothing is
+    found = np.load(back) if ending == ".npz" else anndata.read_h5ad(back).obsm
+    np.testing.assert_allclose(found["X_back"], points, atol=1e-6)
+    for command in (["transform", model, placed], ["embed", placed]):
+        done = run(*command, "-o", tmp_path / f"again{ending}", "--force")
+        assert f"note: {place} of the input is replaced in the output" in done.stderr
+    done = run("inverse", model, placed, "-o", tmp_path / "back.npy")
+    assert "replaced" not in done.stderr
+
+
+@pytest.fixture
+def cells(frame, tmp_path):
+    """Cells with names and columns about them, one of which is called as a gene is."""
+    kinds = pd.Categorical(["a", None, "b"] * (N // 3))
+    obs = pd.DataFrame(
+        {"kind": kinds, "depth": np.arange(N), "z": 0.5}, index=[*"ab", *range(N - 2)]
+    )
+    obs.index = [f"cell {name}" for name in obs.index]
+    cells = anndata.AnnData(frame.to_numpy(), obs, pd.DataFrame(index=["x", "y", "z"]))
+    cells.layers["counts"] = np.ones((N, 3))
+    cells.uns["made"] = "by hand"
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    return cells
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_cells_and_columns_about_them_were_lost(cells, model, tmp_path):
+    source, missing = tmp_path / "in.h5ad", 'not in the output: layers["counts"], uns'
+    for words in (["embed", source], ["transform", model, source]):
+        done = run(*words, "-o", tmp_path / "out.csv", "--force")
+        assert done.exit_code == 0, done.stderr
+        assert f"note: {missing}\n" in done.stderr
+        after = pd.read_csv(tmp_path / "out.csv", index_col=0)
+        assert list(after) == ["kind", "depth", "obs_z", "x", "y", "z", "ptu0", "ptu1"]
+        assert list(after.index) == list(cells.obs_names)
+        assert list(after["kind"].fillna("")) == list(cells.obs["kind"].astype(object).fillna(""))
+        assert list(after["depth"]) == list(range(N))
+        done = run(*words, "-o", tmp_path / "out.parquet", "--force")
+        pd.testing.assert_index_equal(
+            after.columns, pd.read_parquet(tmp_path / "out.parquet").columns[1:]
+        )
+        done = run(*words, "-o", tmp_path / "out.npy", "--force")
+        assert 'not in the output: obs["kind"], obs["depth"], obs["z"], X, ' in done.stderr
+        done = run(*words, "-o", tmp_path / "out.h5ad", "--force")
+        assert "not in the output" not in done.stderr
+    done = run("embed", source, "-o", "-", "--keep", "kind,x")
+    assert done.stdout.startswith(",kind,x,ptu0,ptu1\ncell a,a,")
+    done = run("embed", source, "-o", "-", "--keep", "sort")
+    assert "there is no column sort; the columns are '', kind, depth, obs_z, x" in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_names_of_cells_stay_at_their_rows(cells, tmp_path):
+    cells.X[3, 1] = np.nan
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    done = run("embed", tmp_path / "in.h5ad", "-o", tmp_path / "out.csv", "--missing", "drop")
+    assert done.exit_code == 0, done.stderr
+    after = pd.read_csv(tmp_path / "out.csv", index_col=0)
+    assert list(after.index) == list(cells.obs_names.delete(3))
+    assert list(after["depth"]) == [*range(3), *range(4, N)]
+
+
+def test_data_sets_of_arrays_replace_nothing(tmp_path):
+    done = run("datasets", "s_with_hole", "-o", tmp_path / "a.npz", "--n-points", 100)
+    assert done.stderr == ""
+    assert set(np.load(tmp_path / "a.npz")) == {"X", "true0", "true1"}
 
 
 def test_the_same_file_twice(source, tmp_path):
@@ -247,6 +357,36 @@ def test_names_with_commas(frame, tmp_path):
     assert "no column is named" in run(*words, " , ", "--force").stderr
     assert "column y is named twice" in run(*words, "y,z,y", "--force").stderr
     assert "there is no column w" in run(*words, "y,w", "--force").stderr
+    done = run(*words, '"x, in m"\ny\r\nz,\n', "--force")  # as they come from a file
+    assert "columns used: x, in m, y, z; left out: none" in done.stderr
+
+
+@pytest.mark.parametrize("ending", [".npy", ".npz", ".h5ad"])
+def test_nothing_is_kept_where_there_are_no_columns(ending, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    done = run("embed", source, "-o", tmp_path / f"a{ending}", "--keep", "x")
+    assert done.exit_code == 1
+    assert f"--keep names columns, and {tmp_path / f'a{ending}'} will have none" in done.stderr
+    assert names(tmp_path) == ["in.csv"]
+
+
+def test_a_store_in_words_of_the_command(source, tmp_path, monkeypatch):
+    store = tmp_path / "store"
+    words = ["embed", source, "-o", tmp_path / "a.csv", "--store"]
+    assert run(*words, store).exit_code == 0
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    words[3] = tmp_path / "b.csv"
+    for options, message in (
+        ([store], f"--store {store} has distances in it already; --resume goes on with them"),
+        ([tmp_path / "new", "--landmarks", 50], "--landmarks 50 needs none of them; leave one of"),
+        ([source / "b"], f"{source} is a file, not a folder for distances; pass another name"),
+    ):
+        done = run(*words, *options)
+        assert done.exit_code == 1
+        assert message in done.stderr
+    if os.path.isdir("/proc/self"):
+        assert "nothing can be written to /proc" in run(*words, "/proc/self/a").stderr
+    assert names(tmp_path) == ["a.csv", "in.csv", "store"]
 
 
 def test_errors_nobody_has_thought_of(source, tmp_path, monkeypatch):
@@ -315,6 +455,18 @@ def test_a_reader_that_has_seen_enough(source, tmp_path):
     assert done.returncode == 0, done.stderr
     assert "Broken" not in done.stderr
     assert names(tmp_path) == ["a.safetensors", "in.csv"]
+
+
+def test_letters_that_a_terminal_does_not_have(source, tmp_path):
+    """Names that could not be printed were an error after all the work."""
+    source = source.rename(tmp_path / "日.csv")
+    latin = {**os.environ, "PYTHONIOENCODING": "latin-1"}
+    done = command("embed", source, "-o", tmp_path / "木.csv", env=latin)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.endswith("\\u6728.csv\n")
+    assert names(tmp_path) == ["日.csv", "木.csv"]
+    done = command("datasets", env={**os.environ, "PYTHONIOENCODING": "ascii"})
+    assert done.returncode == 0, done.stderr
 
 
 def test_stopping_while_libraries_load(source, tmp_path):

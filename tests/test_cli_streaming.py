@@ -526,6 +526,8 @@ def test_a_process_that_is_killed_leaves_what_is_done(folder, model, tmp_path, m
     code = [sys.executable, "-c", KILLED, *map(str, words), "|".join(map(str, outputs))]
     done = subprocess.run(code, capture_output=True, text=True, timeout=200)
     assert done.stdout.split() == [str(-signal.SIGKILL)] * 3, done.stderr
+    kept = [name.split(".")[-1] for name in names(tmp_path)]
+    assert sorted(kept) == ["json"] * 3 + ["parquet"] + ["part"] * 3
     for output, ending in zip(outputs, endings, strict=True):
         assert not output.exists()
         run(*words, tmp_path / f"whole{ending}")
@@ -535,8 +537,7 @@ def test_a_process_that_is_killed_leaves_what_is_done(folder, model, tmp_path, m
         assert done.exit_code == 0, done.stderr
         assert sum(carried) == N - 160
         assert output.read_bytes() == (tmp_path / f"whole{ending}").read_bytes()
-    kept = [name for name in names(tmp_path) if name.endswith((".part", ".json"))]
-    assert kept == []
+    assert [name for name in names(tmp_path) if name.startswith(".")] == []
 
 
 def test_a_killed_process_at_any_moment(folder, model, tmp_path):

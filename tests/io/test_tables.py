@@ -74,12 +74,49 @@ def test_a_first_line_that_may_be_both(tmp_path):
     assert read_table(path, has_header=False).n_rows == 4
 
 
+def test_names_that_count_the_columns_were_a_data_point(tmp_path):
+    """As pandas writes arrays that were never given names."""
+    for rows in (ROWS, ["3,4,5", "1,7,2"]):
+        for first in ("0,1,2", "1,2,3", " 0, 1, 2"):
+            path = text(tmp_path, first, *rows)
+            with pytest.raises(ValueError, match=r"counts the columns .* say which with --header"):
+                read_table(path)
+            assert read_table(path, has_header=False).n_rows == len(rows) + 1
+            assert read_table(path, has_header=True).n_rows == len(rows)
+    for lines in (["0", "0.5", "1"], ["0,1,label", "0.5,2,a"], ["label,0,1", "a,0.5,2"]):
+        with pytest.raises(ValueError, match="may be names or data"):
+            read_table(text(tmp_path, *lines))
+    # Rows that all go up by one are data, and so is a line with nothing below.
+    for lines in (["0", "3", "7"], ["1,2", "3,4", "5,6"], ["a,1", "b,2.5"], ["0,1"]):
+        assert read_table(text(tmp_path, *lines)).n_rows == len(lines)
+
+
+@pytest.mark.parametrize("index", [[0, 1, 2], [7, -3, 5], ["a", "b", "c"]])
+def test_names_that_count_the_columns_after_an_index(index, tmp_path):
+    for values in (np.random.default_rng(0).random((3, 4)), np.arange(12).reshape(3, 4), [1, 2, 3]):
+        frame = pd.DataFrame(values, index=index)
+        frame.to_csv(tmp_path / "a.csv")
+        table = read_table(tmp_path / "a.csv")
+        assert table.names == ["", *map(str, frame.columns)]
+        np.testing.assert_array_equal(numbers_of(table).points, frame)
+        assert list(numbers_of(table).left_out) == [""]
+    path = text(tmp_path, ",1,2", "0.5,7,2", "1.5,3,4")  # a gap above 0.5, or no name
+    with pytest.raises(ValueError, match="may be names or data"):
+        read_table(path)
+
+
 def test_the_column_of_row_numbers_is_left_out(tmp_path):
     path = text(tmp_path, ",x,y,z", *(f"{row},{line}" for row, line in enumerate(ROWS)))
     numbers = numbers_of(read_table(path))
     assert numbers.names == ["x", "y", "z"]
     assert numbers.left_out == {"": "numbers the rows"}
     assert numbers_of(read_table(path), ["", "x"]).points.shape == (3, 2)
+    for index in ("1 2 3", "17 4 -2", "9 9 9"):  # those of a sample were columns of numbers
+        rows = zip(index.split(), ROWS, strict=True)
+        table = read_table(text(tmp_path, ",x,y,z", *map(",".join, rows)))
+        assert numbers_of(table).left_out == {"": "numbers the rows"}
+    table = read_table(text(tmp_path, ",x", "0.5,1", "2,3"))
+    assert numbers_of(table).names == ["", "x"]
     frame = pd.DataFrame({"x": [0.5, 1, 2], "y": [1, 2, 4]}, index=[7, 8, 9])
     frame.to_parquet(tmp_path / "a.parquet")
     numbers = numbers_of(read_table(tmp_path / "a.parquet"))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import os
 import sys
 import warnings
@@ -45,6 +46,10 @@ def main(
 ) -> None:
     """Parallel Transport Unfolding: manifold learning that stays true on data with holes."""
     _state["debug"] = debug
+    for stream in (sys.stdout, sys.stderr):
+        # A name that a terminal has no letters for is no reason to throw work away.
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
 
 
 def command(function: Callable[..., None]) -> Callable[..., None]:

@@ -113,12 +113,13 @@ def embed(
 
     from ptunfold import show
     from ptunfold.cli import files
-    from ptunfold.engines import Disk
+    from ptunfold.engines import Disk, check_engine
     from ptunfold.io.table import Table
     from ptunfold.io.tables import STREAM, check_output, read_table
 
-    if resume and store is None:
-        raise ValueError("--resume needs the folder to go on with; pass --store")
+    _check_store(store, resume, landmarks)
+    where = engine if store is None else Disk(store, resume, engine)
+    check_engine(where)
     precomputed = precomputed or metric == "precomputed"
     if precomputed and metric not in ("euclidean", "precomputed"):
         raise ValueError(f"--precomputed has distances, so --metric {metric} is not used; pass one")
@@ -134,8 +135,10 @@ def embed(
         raise ValueError("--scales is for the colours of a page; pass --explore")
     if plot is not None:
         files.check_plot(plot)
+    if keep is not None:
+        files.check_keep(output)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
-        taker = files.Taker(source, options.names_in(columns), missing)
+        taker = files.Taker(source, options.names_in(columns), None if precomputed else missing)
         points: Any = files.sparse_distances(source) if precomputed else None
         if points is not None:
             table = Table([], [])
@@ -148,7 +151,7 @@ def embed(
         names = taker.choice.used
         if precomputed:
             # The columns are points: of them nothing is written again, nor called by name.
-            table = table.keep([name for name in table.names if name not in set(names)])
+            table = table.keep([name for name in table.written if name not in set(names)])
             names = []
         is_drawn = color is not None and (plot is not None or explore is None)
         shade = table.about(str(color)) if is_drawn else None
@@ -178,7 +181,7 @@ def embed(
             disconnected=disconnected,
             seams=seams,
             search=search,
-            engine=engine if store is None else Disk(store, resume, engine),
+            engine=where,
             random_state=random_state,
             n_jobs=n_jobs,
             verbose=sys.stderr.isatty(),
@@ -222,6 +225,26 @@ def embed(
             "seconds": round(seconds, 3),
         }
         _say(said, trust, as_json=as_json, aside=output == STREAM)
+
+
+def _check_store(store: Path | None, resume: bool, landmarks: str) -> None:
+    """Check what is said about a folder for distances, in the words of the command."""
+    from ptunfold.engines import has_distances
+
+    if store is None:
+        if resume:
+            raise ValueError("--resume needs the folder to go on with; pass --store")
+        return
+    if options.number_or_word(landmarks) not in ("auto", None):
+        raise ValueError(
+            f"--store keeps the distances between all points, and --landmarks {landmarks} needs "
+            "none of them; leave one of the two options out"
+        )
+    if not resume and has_distances(store):
+        raise ValueError(
+            f"--store {store} has distances in it already; --resume goes on with them, or pass "
+            "another folder"
+        )
 
 
 def _say(said: dict[str, Any], trust: dict[str, Any], *, as_json: bool, aside: bool) -> None:

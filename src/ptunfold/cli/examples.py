@@ -56,7 +56,7 @@ def datasets(
         if output.suffix.lower() not in (".npy", ".npz"):  # which hold points alone, and arrays
             color = {"color": data.color.astype(data.points.dtype)}
             columns, truth = columns | color | truth, {}
-        write_places(outputs, output, Table([], [], {"X": data.points, **truth}), columns, "X")
+        write_places(outputs, output, Table([], [], truth), columns, "X")
         tell(f"{len(data.points)} points: {output}", aside=output == STREAM)
 
 

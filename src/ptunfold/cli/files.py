@@ -6,6 +6,7 @@ Loaded together with the libraries, so that the command itself starts at once.
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,16 @@ from ptunfold.explorer.measures import SCORES
 from ptunfold.io.choice import Choice
 from ptunfold.io.outputs import Outputs
 from ptunfold.io.table import Parts, Table, listed, refused_if_damaged
-from ptunfold.io.tables import STREAM, check_output, read_table, rows_as_bytes, write_table
+from ptunfold.io.tables import (
+    PLACES,
+    STREAM,
+    check_output,
+    lost,
+    read_table,
+    replaced,
+    rows_as_bytes,
+    write_table,
+)
 from ptunfold.memory import free_bytes
 from ptunfold.types import FloatArray
 
@@ -44,10 +54,11 @@ class Taker:
     """Takes points from a table, or its parts, and says what is used and what is left out.
 
     From the columns that are named, or all that hold numbers. `used` says what to call them, and
-    `choice` what else is settled by the first part.
+    `choice` what else is settled by the first part. Nothing is `missing` where a command has no
+    such option.
     """
 
-    def __init__(self, source: Path, columns: list[str] | None, missing: Missing) -> None:
+    def __init__(self, source: Path, columns: list[str] | None, missing: Missing | None) -> None:
         self._source, self._missing = source, missing
         self.choice = Choice(columns)
         self.used: list[str] = []
@@ -66,17 +77,23 @@ class Taker:
             self._rows = [*self._rows, *rows[:10].tolist()][:10]
             self._n_rows += len(rows)
             self._has_gaps |= bool(np.isnan(points).any())
-            if self._missing is Missing.error:
+            if self._missing is not Missing.drop:
                 gaps = np.flatnonzero(is_gap.any(axis=0))
                 used = self.choice.used  # none of pixels
                 where = f" ({listed(used[place] for place in gaps)})" if used else ""
                 among = "" if part.is_last else f" of the first {part.first_row + part.n_rows:,}"
                 raise ValueError(
                     self._rows_with(f"{among} of {self._source}")
-                    + f" in the columns used{where}; fill them, or --missing drop"
+                    + f" in the columns used{where}; fill them, or {self._remedy}"
                 )
             part, points = part.rows(~has_gap), points[~has_gap]
-        return part, points
+        return replace(part, numbers=dict(zip(self.choice.used, points.T, strict=False))), points
+
+    @property
+    def _remedy(self) -> str:
+        if self._missing is None:
+            return "leave these points out of the file"
+        return "--missing drop"
 
     def _rows_with(self, among: str = "") -> str:
         n_more = self._n_rows - len(self._rows)
@@ -131,7 +148,7 @@ def _by_note(notes: dict[str, str]) -> list[str]:
 def places_in(source: Path) -> FloatArray:
     """Read the places of points in another picture: all columns that hold numbers."""
     table = read_table(source, **reading(Header.auto))
-    return Taker(source, None, Missing.error).take(table)[1]
+    return Taker(source, None, None).take(table)[1]
 
 
 def columns_for(
@@ -165,11 +182,20 @@ def table_file(output: Path) -> Path | None:
     return None if output == STREAM else output
 
 
+def check_keep(output: Path) -> None:
+    """Refuse to keep columns where the output has none."""
+    if output.suffix.lower() in (".npy", ".npz", ".h5ad"):
+        raise ValueError(
+            f"--keep names columns, and {output} will have none; leave it out, or choose another "
+            "ending"
+        )
+
+
 def write_places(
-    outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu"
+    outputs: Outputs, output: Path, table: Table, added: dict[str, FloatArray], key: str = PLACES
 ) -> None:
     """Write a table with new columns, or print it."""
-    say_replaced(table, list(added))
+    say_lost(output, table, list(added), key)
     if output == STREAM:
         tell(rows_as_bytes("", table, added))
         return
@@ -177,11 +203,15 @@ def write_places(
         write_table(part, table, added, key)
 
 
-def say_replaced(table: Table, names: list[str]) -> None:
-    """Say which columns of the input are not in the output."""
-    replaced = [name for name in table.names if name in names]
-    if replaced:
-        note(f"columns {listed(replaced)} of the input are replaced in the output")
+def say_lost(output: Path, table: Table, names: list[str], key: str) -> None:
+    """Say what of the input is not in the output, or something new that is called so."""
+    gone = replaced(output, table, names, key)
+    if gone:
+        are = "are" if gone.startswith("columns") else "is"
+        note(f"{gone} of the input {are} replaced in the output")
+    left = lost(output, table)
+    if left:
+        note(f"not in the output: {listed(left)}")
 
 
 def check_plot(path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import io
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated, Any
@@ -46,11 +47,11 @@ Force = Annotated[bool, Option("--force", help="Replace files that are there.")]
 
 
 def names_in(text: str | None) -> list[str] | None:
-    """Split a list of names; one that has a comma in it stands in quotes."""
+    """Split a list of names at commas and line breaks; one that has such in it stands in quotes."""
     if text is None:
         return None
-    fields = next(csv.reader([text], skipinitialspace=True), [])
-    return [name.strip() for name in fields if name.strip()]
+    rows = csv.reader(io.StringIO(text, newline=""), skipinitialspace=True)
+    return [name.strip() for row in rows for name in row if name.strip()]
 
 
 def scales_in(text: str | None) -> dict[str, Any]:

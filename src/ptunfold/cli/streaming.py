@@ -15,14 +15,21 @@ import numpy as np
 
 from ptunfold import __version__
 from ptunfold.cli.app import note, tell
-from ptunfold.cli.files import Taker, columns_for, reading, say_replaced, table_file
+from ptunfold.cli.files import Taker, columns_for, reading, say_lost, table_file
 from ptunfold.cli.options import Header, Missing, names_in
 from ptunfold.estimator import PTU
 from ptunfold.io.models import checksum_of
 from ptunfold.io.outputs import Outputs
 from ptunfold.io.partial import fingerprint
 from ptunfold.io.table import Parts, listed
-from ptunfold.io.tables import STREAM, check_output, open_parts, rows_as_bytes, usual_rows
+from ptunfold.io.tables import (
+    PLACES,
+    STREAM,
+    check_output,
+    open_parts,
+    rows_as_bytes,
+    usual_rows,
+)
 from ptunfold.io.targets import ENDINGS, Target, open_target
 from ptunfold.progress import stage
 from ptunfold.types import FloatArray
@@ -37,7 +44,7 @@ class Work(NamedTuple):
     output: Path
     columns: str | None
     header: Header
-    missing: Missing
+    missing: Missing | None  # none to say it with
     chunk_size: int | None
     resume: bool
     force: bool
@@ -81,7 +88,9 @@ def carry_rows(work: Work) -> tuple[int, int]:
             f"{work.output} cannot be gone on with; the endings for --resume are "
             f"{', '.join(ENDINGS)}"
         )
-    with open_parts(work.source, **reading(work.header)) as parts:
+    # Data may stand beside their places in a file, and it is these that are brought back.
+    wanted = PLACES if work.command == "inverse" else None
+    with open_parts(work.source, **reading(work.header), wanted=wanted) as parts:
         task = _task(work, fitted, parts)
         opened = _printed(outputs)
         if work.ending:
@@ -119,7 +128,7 @@ def _task(work: Work, fitted: Any, parts: Parts) -> _Task:
     known = None if features is None else list(map(str, features))
     if work.command == "transform":
         chosen = columns_for(known, work.source, chosen, parts)
-        return _Task(fitted.transform, chosen, n_features, own, dtype, "X_ptu")
+        return _Task(fitted.transform, chosen, n_features, own, dtype, PLACES)
     if chosen is None and set(own) <= set(parts.names):
         chosen = own
     names = known or [f"x{place}" for place in range(n_features)]
@@ -165,7 +174,7 @@ def _carry_parts(work: Work, task: _Task, parts: Parts, target: Target) -> tuple
             f"{n_found} columns are used ({listed(taker.used)}), and the model was fitted to "
             f"{n_wanted}; name {n_wanted} with --columns, in the order fitted"
         )
-    say_replaced(table, task.names)
+    say_lost(work.output, table, task.names, task.key)
     is_seen = sys.stderr.isatty() and (work.ending != "" or not sys.stdout.isatty())
     with stage(work.command, parts.total, parts.unit, is_seen, n_done=parts.done) as bar:
         while True:

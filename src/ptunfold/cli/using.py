@@ -67,8 +67,7 @@ def inverse(
     estimator()
     from ptunfold.cli.streaming import Work, carry_rows
 
-    gaps = options.Missing.error
-    work = Work("inverse", model, source, output, columns, header, gaps, chunk_size, resume, force)
+    work = Work("inverse", model, source, output, columns, header, None, chunk_size, resume, force)
     _say_placed(as_json, output, *carry_rows(work))
 
 

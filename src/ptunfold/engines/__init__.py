@@ -9,7 +9,15 @@ from typing import Any
 
 from ptunfold.engines.base import Engine
 
-__all__ = ["ENGINES", "Disk", "Engine", "check_engine", "engine_name", "make_engine"]
+__all__ = [
+    "ENGINES",
+    "Disk",
+    "Engine",
+    "check_engine",
+    "engine_name",
+    "has_distances",
+    "make_engine",
+]
 
 ENGINES = ("threads", "cuda", "dask")
 
@@ -63,13 +71,21 @@ def _check_folder(disk: Disk) -> None:
     if not isinstance(disk.resume, bool):
         raise ValueError(f"resume={disk.resume!r} is neither True nor False; pass one of them")
     folder = Path(os.fsdecode(disk.folder))
-    if folder.exists() and not folder.is_dir():
-        raise ValueError(f"Disk({folder}) is a file, not a folder; pass another name")
-    if not disk.resume and any(folder.glob("component-*/store.json")):
+    place = next(place for place in (folder, *folder.parents) if os.path.exists(place))
+    if not place.is_dir():
+        raise ValueError(f"{place} is a file, not a folder for distances; pass another name")
+    if not os.access(place, os.W_OK | os.X_OK):
+        raise ValueError(f"nothing can be written to {place}; pass another folder for distances")
+    if not disk.resume and has_distances(folder):
         raise ValueError(
             f"{folder} has distances in it already; pass Disk(..., resume=True) to go on with "
             "them, or another folder"
         )
+
+
+def has_distances(folder: Path) -> bool:
+    """Tell whether a fit has kept distances in a folder."""
+    return any(folder.glob("component-*/store.json"))
 
 
 def engine_name(engine: Any) -> str:

@@ -58,8 +58,10 @@ class ArrayParts(Parts):
         return np.frombuffer(content, dtype=self._header.dtype)
 
 
-def read_npz(source: Path | BinaryIO, name: str, most_bytes: float) -> Table:
-    """Read a .npz file: one of its arrays is the table."""
+def read_npz(
+    source: Path | BinaryIO, name: str, most_bytes: float, wanted: str | None = None
+) -> Table:
+    """Read a .npz file: one of its arrays is the table, the one that is wanted if it is there."""
     arrays, total = {}, 0
     with zipfile.ZipFile(source) as packed:
         members = [one for one in packed.infolist() if one.filename.endswith(".npy")]
@@ -78,7 +80,8 @@ def read_npz(source: Path | BinaryIO, name: str, most_bytes: float) -> Table:
             with packed.open(member) as file:
                 arrays[member.filename.removesuffix(".npy")] = npy.read_array(file)
     tables = [key for key, array in arrays.items() if array.ndim == 2 and array.dtype.kind in "fiu"]
-    chosen = next((key for key in _USUAL if key in tables), tables[0] if len(tables) == 1 else None)
+    only = tables[0] if len(tables) == 1 else None
+    chosen = next((key for key in (wanted, *_USUAL) if key in tables), only)
     if chosen is None:
         found = [f"{key} {array.shape} {array.dtype}" for key, array in arrays.items()]
         raise _no_table(found, len(tables), name)

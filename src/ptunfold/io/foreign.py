@@ -9,6 +9,7 @@ from typing import Any, BinaryIO
 
 import numpy as np
 
+from ptunfold.io.kinds import Kinds
 from ptunfold.io.table import Parts, RefusedError, Table, check_memory
 from ptunfold.io.text import check_names
 from ptunfold.types import FloatArray
@@ -93,16 +94,22 @@ def read_feather(source: Path | BinaryIO, name: str) -> Table:
 def _arrow_table(table: Any) -> Table:
     known = (table.schema.pandas_metadata or {}).get("index_columns", [])
     index = frozenset(column for column in known if isinstance(column, str))
+    first = table.schema.field(0) if table.num_columns else None
+    if first is not None and first.name == "" and arrow_library().types.is_integer(first.type):
+        index |= {""}  # as in a text, from which it may come
     return Table(table.column_names, table.columns, table, is_named=True, index=index)
 
 
-def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
-    """Return a table of Arrow with more columns; types and metadata of one that was read stay."""
+def with_columns(table: Table, added: dict[str, FloatArray], kinds: Kinds | None = None) -> Any:
+    """Return a table of Arrow with more columns; types and metadata of one that was read stay.
+
+    Of a part, `kinds` holds the columns of texts to what those of the parts before are.
+    """
     arrow = arrow_library()
     whole = table.source
     if not isinstance(whole, arrow.Table):
-        columns = (_as_arrow_takes_it(column) for column in table.columns)
-        whole = arrow.table(dict(zip(table.names, columns, strict=True)))
+        columns = (kinds or Kinds()).typed(table).items()
+        whole = arrow.table({name: _as_arrow_takes_it(column) for name, column in columns})
     for name, values in added.items():
         if name in whole.column_names:
             whole = whole.drop_columns([name])
@@ -112,14 +119,16 @@ def with_columns(table: Table, added: dict[str, FloatArray]) -> Any:
 
 def _as_arrow_takes_it(column: Any) -> Any:
     """Return numbers in the order of bytes and of a size that every machine has."""
+    if isinstance(column, np.ma.MaskedArray):
+        return arrow_library().array(column.data, mask=np.ma.getmaskarray(column))
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu":
         return column
     native = column.dtype.newbyteorder("=")
     return column.astype(np.float64 if native.itemsize > 8 else native, copy=False)
 
 
-def read_anndata(path: Path, most_bytes: float) -> Table:
-    """Read an AnnData: its principal components if they are there, else X."""
+def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Table:
+    """Read an AnnData: what is wanted of ``obsm``, else principal components, else X."""
     try:
         import anndata
         import h5py
@@ -135,8 +144,9 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
         file.visititems(measure)
         check_memory(sum(sizes), most_bytes, str(path))
     content = anndata.read_h5ad(path)
-    has_components = "X_pca" in content.obsm
-    matrix = content.obsm["X_pca"] if has_components else content.X
+    key = next((key for key in (wanted, "X_pca") if key in content.obsm), None)
+    matrix = content.X if key is None else content.obsm[key]
+    what = "components" if key == "X_pca" else "places"
     if matrix is None:
         raise RefusedError(f'{path} has neither X nor obsm["X_pca"]; put one there')
     if hasattr(matrix, "toarray"):
@@ -149,18 +159,44 @@ def read_anndata(path: Path, most_bytes: float) -> Table:
     names = [f"x{place}" for place in range(matrix.shape[1])]
     given = [str(name) for name in content.var_names]
     is_named = (
-        not has_components
+        key is None
         and content.var_names.is_unique
         and given != [str(place) for place in range(len(given))]
     )
+    names = given if is_named else names
     return Table(
-        given if is_named else names,
+        names,
         list(matrix.T),
         content,
         is_named=is_named,
-        place='obsm["X_pca"]' if has_components else "X",
-        left_out={"X": "there are components"} if has_components and content.X is not None else {},
+        labels={content.obs_names.name or "": list(map(str, content.obs_names))},
+        beside={
+            f"obs_{name}" if str(name) in names else str(name): _plain(column)
+            for name, column in content.obs.items()
+        },
+        place="X" if key is None else f'obsm["{key}"]',
+        left_out={} if key is None or content.X is None else {"X": f"there are {what}"},
     )
+
+
+def _plain(column: Any) -> Any:
+    """Return a column of pandas as an array of numbers, or as texts, empty where there is none."""
+    values = column.to_numpy()
+    if values.dtype.kind in "fiub":
+        return values
+    is_there = column.notna()
+    return [str(value) if there else "" for value, there in zip(values, is_there, strict=True)]
+
+
+def lost_of(table: Table, *, has_columns: bool) -> list[str]:
+    """List what of an AnnData is not among the columns that were read from it, if they go out."""
+    content = table.source
+    found = [] if has_columns else [f'obs["{name}"]' for name in content.obs]
+    found += [part for part in ("X", "raw") if getattr(content, part) is not None]
+    for part in ("obsm", "layers", "obsp", "varm", "varp"):
+        found += [f'{part}["{name}"]' for name in getattr(content, part)]
+    found += [part for part in ("var", "uns") if len(getattr(content, part).keys())]
+    return [name for name in found if not has_columns or name != table.place]
 
 
 def read_images(folder: Path, most_bytes: float) -> Table:

@@ -115,7 +115,7 @@ def read_numbers(
         elif _has_commas(text):
             odd[row] = text
         else:
-            note = f"words, as {_short(texts[row])} in row {first_row + row + 1}"
+            note = f"words, as {short(texts[row])} in row {first_row + row + 1}"
             return Column(None, note, before, row)
     ways = Ways(
         before.has_commas or bool(odd),
@@ -137,7 +137,7 @@ def read_numbers(
         else:
             row = next(row for row, text in odd.items() if not _COMMA_GROUPS.fullmatch(text))
         where = "" if is_new else f" in row {first_row + row + 1}"
-        note = f"numbers written in two ways, as {_short(texts[row])}{where}"
+        note = f"numbers written in two ways, as {short(texts[row])}{where}"
         return Column(None, note, before, row)
     if reading == _CONTINENTAL:
         for row, text in (odd | dotted).items():
@@ -182,5 +182,6 @@ def _is_continental(text: str) -> bool:
     return (_DECIMAL_COMMA.fullmatch(text) or _DOT_GROUPS.fullmatch(text)) is not None
 
 
-def _short(text: str) -> str:
+def short(text: str) -> str:
+    """Quote a text, of a long one the start."""
     return repr(text if len(text) <= 30 else f"{text[:27]}...")

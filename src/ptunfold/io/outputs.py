@@ -85,10 +85,19 @@ class Outputs(AbstractContextManager["Outputs"]):
         with writing_of(path):
             yield part
 
-    def begin(self, path: Path) -> Path:
-        """Make the file that one is written to, beside its place."""
+    def begin(self, path: Path, part: Path | None = None) -> Path:
+        """Make the file that one is written to, beside its place.
+
+        By default under a name that nobody else has. A `part` of a name that is always the same
+        replaces what a process left there that was killed.
+        """
         with held_interrupts():
-            part = self._parts[path] = _part_of(self._targets[path])
+            if part is None:
+                part = _part_of(self._targets[path])
+            else:
+                part.unlink(missing_ok=True)  # not emptied: it may have got its own name too
+                part.touch()
+            self._parts[path] = part
         return part
 
     def take_over(self, path: Path, part: Path) -> None:

@@ -58,6 +58,9 @@ class Table:
     source: Any = None
     shape: tuple[int, ...] | None = None  # of an image, where rows are images
     is_named: bool = False  # the names stand in the file
+    labels: dict[str, Any] = field(default_factory=dict)  # names of the rows, always written
+    beside: dict[str, Any] = field(default_factory=dict)  # columns about the rows, never points
+    numbers: dict[str, Any] = field(default_factory=dict)  # what columns that are used were read as
     place: str = ""  # where in the file the columns are, if there is a choice
     left_out: dict[str, str] = field(default_factory=dict)  # never used, and why
     index: frozenset[str] = frozenset()  # columns that number the rows
@@ -74,7 +77,7 @@ class Table:
     def column(self, name: str) -> Any:
         """Return a column as it stands in the file."""
         if name not in self._places:
-            raise ValueError(f"there is no column {name}; the columns are {listed(self.names)}")
+            raise _no_column(name, self.names)
         return self.columns[self._places[name]]
 
     @cached_property
@@ -90,7 +93,7 @@ class Table:
         """Return a column as in ``described``; of an AnnData also one of those embedded."""
         known = self._columns_about
         if name not in known and name not in self.names:
-            raise ValueError(f"there is no column {name}; the columns are {listed(known)}")
+            raise _no_column(name, known)
         return self._describe(known[name] if name in known else self.column(name))
 
     def _describe(self, column: Any) -> Any:
@@ -109,18 +112,32 @@ class Table:
             return {str(name): column for name, column in self.source.obs.items()}
         return dict(zip(self.names, self.columns, strict=True))
 
+    @property
+    def written(self) -> dict[str, Any]:
+        """All columns that go into a file of columns."""
+        return self.labels | self.beside | dict(zip(self.names, self.columns, strict=True))
+
     def keep(self, names: Sequence[str]) -> Table:
-        """Keep some columns."""
+        """Keep some columns, and the names of the rows."""
         twice = first_repeated(names)
         if twice is not None:
             raise ValueError(f"column {twice} is named twice; name it once")
-        kept = [self.column(name) for name in names]
+        known = self.written
+        for name in names:
+            if name not in known:
+                raise _no_column(name, known)
+        kept = [known[name] for name in names]
         source = self.source.select(list(names)) if hasattr(self.source, "select") else self.source
-        return replace(self, names=list(names), columns=kept, source=source)
+        return replace(self, names=list(names), columns=kept, beside={}, source=source)
 
     def rows(self, is_kept: BoolArray) -> Table:
         """Keep some rows."""
         columns = [_select(column, is_kept) for column in self.columns]
+        labels, beside = (
+            {name: _select(column, is_kept) for name, column in some.items()}
+            for some in (self.labels, self.beside)
+        )
+        lines = [line for line, kept in zip(self.lines, is_kept, strict=False) if kept]
         source = self.source
         if hasattr(source, "obsm"):
             source = source[is_kept].copy()
@@ -131,7 +148,13 @@ class Table:
                 name: _select(values, is_kept) if len(is_kept) in np.shape(values)[:1] else values
                 for name, values in source.items()
             }
-        return replace(self, columns=columns, source=source)
+        return replace(
+            self, columns=columns, labels=labels, beside=beside, lines=lines, source=source
+        )
+
+
+def _no_column(name: str, known: Any) -> ValueError:
+    return ValueError(f"there is no column {name}; the columns are {listed(known)}")
 
 
 def _select(rows: Any, is_kept: BoolArray) -> Any:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -13,12 +13,20 @@ import numpy as np
 
 from ptunfold.io import arrays, foreign
 from ptunfold.io.outputs import whole_file
-from ptunfold.io.table import Parts, RefusedError, Table, WholeTable, refused_if_damaged
+from ptunfold.io.table import (
+    Parts,
+    RefusedError,
+    Table,
+    WholeTable,
+    listed,
+    refused_if_damaged,
+)
 from ptunfold.io.text import TEXT, TextParts, text_of
 from ptunfold.types import FloatArray
 
 ENDINGS = [*TEXT, *sorted(foreign.ARROW), ".npy", ".npz", ".h5ad"]
 STREAM = Path("-")  # standard input or output
+PLACES = "X_ptu"  # what the coordinates are called together
 # How files begin that have no name to tell their kind.
 _STARTS = {
     b"\x93NUMPY": ".npy",
@@ -46,15 +54,20 @@ def read_table(
 
 @contextmanager
 def open_parts(
-    path: Path, *, has_header: bool | None = None, most_bytes: float = np.inf
+    path: Path,
+    *,
+    has_header: bool | None = None,
+    most_bytes: float = np.inf,
+    wanted: str | None = None,
 ) -> Iterator[Parts]:
     """Open a file, a pipe or a folder of images of one size, to be read part by part.
 
     Texts, .npy and parquet files are; what else there is comes in one part. "-" is standard input.
 
-    Whether the first line of a text holds names is found out unless it is said. What is not there,
-    of an unknown kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what
-    comes later when it is read.
+    Whether the first line of a text holds names is found out unless it is said. Of several arrays
+    in a file the one that is `wanted` is read, if it is there. What is not there, of an unknown
+    kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what comes later
+    when it is read.
     """
     if path.is_dir():
         yield WholeTable(str(path), foreign.read_images(path, most_bytes))
@@ -85,21 +98,21 @@ def open_parts(
                 parts: Parts = arrays.ArrayParts(file, name, n_bytes, most_bytes)
             else:
                 content = path if pipe is None else io.BytesIO(file.read())
-                parts = _parts_of(content, name, ending, most_bytes)
+                parts = _parts_of(content, name, ending, most_bytes, wanted)
         with closing(parts):
             yield parts
 
 
-def _parts_of(content: Any, name: str, ending: str, most_bytes: float) -> Parts:
+def _parts_of(content: Any, name: str, ending: str, most_bytes: float, wanted: str | None) -> Parts:
     if ending == ".parquet":
         return foreign.ParquetParts(content, name, most_bytes)
     if ending in foreign.ARROW:
         return WholeTable(name, foreign.read_feather(content, name))
     if ending == ".npz":
-        return WholeTable(name, arrays.read_npz(content, name, most_bytes))
+        return WholeTable(name, arrays.read_npz(content, name, most_bytes, wanted))
     if not isinstance(content, Path):
         raise RefusedError("an .h5ad file cannot be read from a pipe; pass its name")
-    return WholeTable(name, foreign.read_anndata(content, most_bytes))
+    return WholeTable(name, foreign.read_anndata(content, most_bytes, wanted))
 
 
 class Pipe(io.RawIOBase):
@@ -147,6 +160,26 @@ def check_output(path: Path, table: Table | None = None) -> None:
         raise ValueError(f"{path} can only be made from a .h5ad file; choose another ending")
 
 
+def replaced(path: Path, table: Table, names: Sequence[str], key: str) -> str:
+    """Name what of a table will not be in a file, since something new has its name there."""
+    ending = path.suffix.lower()
+    if ending == ".npz":
+        is_there = isinstance(table.source, dict) and key in table.source
+        return f"array {key}" if is_there else ""
+    if ending == ".h5ad":
+        return f'obsm["{key}"]' if key in table.source.obsm else ""
+    columns = [name for name in table.written if name in names]
+    return f"columns {listed(columns)}" if columns and ending != ".npy" else ""
+
+
+def lost(path: Path, table: Table) -> list[str]:
+    """List what of an AnnData will not be in a file of another kind."""
+    ending = path.suffix.lower()
+    if not hasattr(table.source, "obsm") or ending == ".h5ad":
+        return []
+    return foreign.lost_of(table, has_columns=ending not in (".npy", ".npz"))
+
+
 def rows_as_bytes(
     ending: str, table: Table, added: dict[str, FloatArray], with_names: bool = True
 ) -> bytes:
@@ -156,7 +189,7 @@ def rows_as_bytes(
     return text_of(table, added, ending or table.style.ending or ".csv", with_names=with_names)
 
 
-def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str = "X_ptu") -> None:
+def write_table(path: Path, table: Table, added: dict[str, FloatArray], key: str = PLACES) -> None:
     """Write a table with more columns, in the format that the ending names, whole or not at all.
 
     A column of the same name is replaced; `key` names all new ones in .npz and .h5ad files.

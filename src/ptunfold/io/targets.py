@@ -12,6 +12,7 @@ import numpy as np
 
 from ptunfold.io.arrays import npy_head
 from ptunfold.io.foreign import arrow_library, with_columns
+from ptunfold.io.kinds import Kinds
 from ptunfold.io.outputs import Outputs, writing_of
 from ptunfold.io.partial import Partial
 from ptunfold.io.table import Table
@@ -65,10 +66,11 @@ class _RewrittenTarget(Target):
         self._width, self._dtype = width, np.dtype(dtype)
         self._n_kept = 0 if partial.state is None else int(partial.state["rows"])
         self._n_read = 0
+        self._kinds = Kinds()
         self._file: Any = None
 
     def _write_group(self, part: Table, added: dict[str, FloatArray], _: bool) -> None:
-        rows = with_columns(part, added)
+        rows = with_columns(part, added, self._kinds)
         with writing_of(self._output):
             if self._file is None:
                 self._file = arrow_library().parquet.ParquetWriter(self._part, rows.schema)
@@ -143,7 +145,7 @@ def open_target(
         with partial, outputs:
             if ending == ".parquet":
                 # One number more, for what is to be known of a row beside the columns.
-                part = outputs.begin(output)
+                part = outputs.begin(output, partial.path.with_suffix(ending))
                 with closing(_RewrittenTarget(partial, output, part, width + 1, dtype)) as whole:
                     yield whole
                     whole.finish()

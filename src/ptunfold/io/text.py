@@ -6,6 +6,7 @@ import codecs
 import csv
 import gc
 import io
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
@@ -24,6 +25,7 @@ _SEPARATORS = (",", ";", "\t", "|")
 _BLOCK = 1 << 18  # bytes that are read together
 _LOOKED_AT = 1000  # rows, to find out how a table is written
 _A_FIELD = 64  # bytes of memory, without its letters
+_WHOLE = re.compile(r"[+-]?[0-9]{1,20}")  # as long as numbers of 64 bits
 _Rows = tuple[list[list[str]], Sequence[int]]  # each with its line
 
 
@@ -65,9 +67,6 @@ class TextParts(Parts):
             check_names(names, name)
         decimal = decimal_mark(list(zip(*body, strict=True)), self._separator)
         self._style = Style(ending, self._separator, decimal)
-        # What pandas writes first, unless it is told not to.
-        start = body[0][0].strip() if has_header and names[0] == "" and body else ""
-        self._count_from = int(start) if start in ("0", "1") else None
         letters = sum(len(field) for row in body for field in row)
         self.n_bytes_a_row = 2 * letters / max(len(body), 1) + _A_FIELD * self._width
         super().__init__(name, names, n_bytes, is_named=has_header)
@@ -86,10 +85,8 @@ class TextParts(Parts):
                     return None
                 rows, lines = rows[n_names:], lines[n_names:]
             columns = [list(column) for column in zip(*rows, strict=True)]
-        counts = self._count_from is not None and all(
-            text.strip() == str(row)
-            for row, text in enumerate(columns[0], start=self._count_from + self.n_done)
-        )
+        # What pandas writes first, unless it is told not to; of some rows of a table any numbers.
+        counts = self.is_named and self.names[0] == "" and _are_whole(columns[0])
         part = Table(
             self.names,
             columns,
@@ -258,21 +255,54 @@ def _separator(lines: Iterator[str], usual: str) -> str:
 
 def _names_columns(first: list[str], body: list[list[str]], name: str) -> bool:
     """Tell whether the first line names the columns: by columns of numbers, how they start."""
-    is_named = is_data = False
+    is_named, heads = False, []
     for place, head in enumerate(first):
         below = [row[place] for row in body if not is_gap(row[place])]
         if not all(is_numeral(text) for text in below):
             continue
         if is_numeral(head):
-            is_data = True
+            heads.append(place)
         elif not is_gap(head) and below:
             is_named = True
-    if is_named and is_data:
-        raise RefusedError(
-            f"the first line of {name} has numbers and words above numbers, and may be names or "
-            "data; say which with --header yes or --header no"
-        )
-    return not is_data
+    if is_named and heads:
+        raise _may_be_both(name, "has numbers and words above numbers")
+    if body and _counts_columns([first[place] for place in heads]):
+        if first[0].strip() == "" and _is_index([row[0] for row in body]):
+            return True
+        # One number beside words is too often data, and so is what goes on in the rows below.
+        is_telling = len(heads) > 1 or len(first) == 1
+        if is_telling and not all(_goes_up([row[place] for place in heads]) for row in body):
+            raise _may_be_both(name, f"counts the columns from {first[heads[0]].strip()}")
+    return not heads
+
+
+def _may_be_both(name: str, why: str) -> RefusedError:
+    return RefusedError(
+        f"the first line of {name} {why}, and may be names or data; say which with --header yes or "
+        "--header no"
+    )
+
+
+def _counts_columns(heads: list[str]) -> bool:
+    """Tell whether numbers are those that pandas calls columns by which have no names."""
+    return bool(heads) and heads[0].strip() in ("0", "1") and _goes_up(heads)
+
+
+def _goes_up(texts: list[str]) -> bool:
+    """Tell whether each is a whole number, and the next after the one before."""
+    if not _are_whole(texts):
+        return False
+    start = int(texts[0])
+    return [int(text) for text in texts] == list(range(start, start + len(texts)))
+
+
+def _is_index(texts: list[str]) -> bool:
+    """Tell whether a column without a name is an index: whole numbers, or words."""
+    return _are_whole(texts) or not all(is_numeral(text) or is_gap(text) for text in texts)
+
+
+def _are_whole(texts: list[str]) -> bool:
+    return all(_WHOLE.fullmatch(text.strip()) for text in texts)
 
 
 def text_of(
@@ -282,11 +312,8 @@ def text_of(
     style = table.style
     separator = style.separator if style.ending == ending else TEXT[ending]
     with_commas = style.decimal == "," and separator != ","
-    kept = {
-        name: _as_texts(column)
-        for name, column in zip(table.names, table.columns, strict=True)
-        if name not in added
-    }
+    columns = table.written.items()
+    kept = {name: _as_texts(column) for name, column in columns if name not in added}
     for name, values in added.items():
         texts = list(map(repr, np.asarray(values).tolist()))  # as numbers of Python
         kept[name] = [text.replace(".", ",") for text in texts] if with_commas else texts
