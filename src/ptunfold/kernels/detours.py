@@ -78,6 +78,9 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
         edge = edges[index]
         tail, head = np.int64(tails[edge]), np.int64(indices[edge])
         back = np.int64(reverse[edge])
+        # Towards the end with more neighbours, any of which is nearly there.
+        if indptr[tail + 1] - indptr[tail] > indptr[head + 1] - indptr[head]:
+            tail, head, edge, back = head, tail, back, np.int64(edge)
         counts[index] = _ways_by_one_stop(graph, tail, head, longest[index], most)
         if counts[index] == most:
             continue
