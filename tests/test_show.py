@@ -259,8 +259,17 @@ def test_tile():
 
 
 def test_tile_of_what_was_not_cut(model):
-    with pytest.raises(ValueError, match="nothing was cut open: the data are a sheet with 1 hole"):
+    with pytest.raises(
+        ValueError, match=r"nothing was cut open, .* \(found: a sheet with 1 hole\);"
+    ):
         show.tile(model)
+    angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    ring = PTU().fit(np.column_stack((np.cos(angle), np.sin(angle))))
+    with pytest.raises(
+        ValueError, match=r"\(found: closes upon itself .*\); draw it with"
+    ) as caught:
+        show.tile(ring)
+    check_is_own(caught.value)
     with pytest.raises(ValueError, match="4 coordinates cannot be drawn"):
         show.tile(PTU(4, intrinsic_dim=2).fit(s_with_hole(200).points))
 

@@ -311,7 +311,10 @@ def tile(
     if places.shape[1] not in (2, 3):
         raise ValueError(f"{places.shape[1]} coordinates cannot be drawn; fit 2 or 3 components")
     if not len(copies):
-        raise ValueError(f"nothing was cut open: the data are {model.topology_}")
+        raise ValueError(
+            f"nothing was cut open, so there are no copies (found: {model.topology_}); draw it "
+            "with show.embedding"
+        )
     ax = _new_ax(ax, is_3d=places.shape[1] == 3)
     for copy in copies:
         ax.scatter(*copy.T, s=_size(len(places)) / 2, linewidths=0, c=GAP)
