@@ -9,6 +9,7 @@ from scipy.io import savemat
 from ptunfold import PTU, build_graph, datasets, graph_distances
 from ptunfold.datasets import images as image_sets
 from ptunfold.datasets.landscapes import follow_geodesics
+from tests.sentences import check_is_own
 
 IMAGES = {"letter_a", "light_stage", "digit_zero", "faces"}
 NAMES = sorted(set(datasets.__all__) - {"Dataset"} - IMAGES)
@@ -62,8 +63,9 @@ def test_density_varies():
     along = datasets.s_uneven(20_000, ratio=30).coordinates[:, 0]
     counts, _ = np.histogram(along, 40)
     assert 20 < counts[-1] / counts[0] < 45
-    with pytest.raises(ValueError, match="not above 1"):
-        datasets.s_uneven(ratio=0.5)
+    for ratio in (0.5, 1, np.inf):
+        with pytest.raises(ValueError, match="will not do; pass a finite number above 1"):
+            datasets.s_uneven(ratio=ratio)
 
 
 def test_annulus_and_l_shape_are_not_full():
@@ -109,13 +111,73 @@ def test_triangulation_has_the_right_number_of_edges():
     ("call", "message"),
     [
         (lambda: datasets.flat_square(n_features=1), "n_features=1 is too few"),
-        (lambda: datasets.swiss_roll(hole=1), "hole=1 leaves nothing"),
+        (lambda: datasets.swiss_roll(hole=1), "hole=1 will not do; pass a finite number of at"),
+        (lambda: datasets.swiss_roll(50, outliers=1.5), "outliers=1.5 will not do; .* up to 1"),
+        (lambda: datasets.swiss_roll(50, noise=np.nan), "noise=nan will not do; .* at least 0"),
+        (lambda: datasets.annulus(30, inner=1.5), "inner=1.5 will not do"),
+        (lambda: datasets.filled_torus(30, inner=0), "inner=0 will not do; .* above 0"),
+        (lambda: datasets.curved_torus(30, inner=np.inf), "inner=inf will not do"),
+        (lambda: datasets.moebius_band(30, width="x"), "width='x' will not do"),
+        (lambda: datasets.klein_bottle(30, thickness=-1), "thickness=-1 will not do"),
+        (lambda: datasets.spherical_cap(30, angle=0), "angle=0 will not do; .* and up to 180"),
+        (lambda: datasets.spherical_cap(2), "n_points=2 make no triangle; pass 3 or more"),
+        (lambda: datasets.letter_a(5, size=8.0), "size=8.0 is not a positive whole number"),
+        (lambda: datasets.letter_a(5, missing="no"), "missing='no' is neither True nor False"),
+        (lambda: datasets.light_stage(5, height=0), "height=0 is not a positive whole number"),
         (lambda: datasets.spherical_cap(sampling="odd"), "sampling='odd' is not known"),
     ],
 )
 def test_impossible_requests(call, message):
-    with pytest.raises(ValueError, match=message):
+    with pytest.raises(ValueError, match=message) as caught:
         call()
+    check_is_own(caught.value)
+
+
+@pytest.mark.parametrize("name", [*NAMES, "letter_a", "light_stage", "digit_zero"])
+@pytest.mark.parametrize("count", [0, -1, 2.5, "3", None, True])
+def test_numbers_of_points_that_are_none(name, count):
+    with pytest.raises(
+        ValueError, match=r"is not a positive whole number; pass 1 or more"
+    ) as caught:
+        getattr(datasets, name)(count)
+    check_is_own(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_seeds_and_dimensions_that_are_none(name):
+    make = getattr(datasets, name)
+    for seed in (-1, 1.5, "x"):
+        with pytest.raises(ValueError, match="is no seed; pass a whole number") as caught:
+            make(30, seed=seed)
+        check_is_own(caught.value)
+    for width in (4.5, "9", None):
+        with pytest.raises(ValueError, match=r"n_features=.* is not a positive whole") as caught:
+            make(30, n_features=width)
+        check_is_own(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sources_are_the_same_for_every_set(name):
+    data = getattr(datasets, name)(12)
+    if data.true_rows is None:
+        return
+    np.testing.assert_array_equal(data.distances([-1, 3]), data.distances(np.array([11, 3])))
+    is_third = np.arange(12) % 3 == 0
+    np.testing.assert_array_equal(data.distances(is_third), data.distances([0, 3, 6, 9]))
+    np.testing.assert_array_equal(data.distances(is_third.tolist()), data.distances(is_third))
+    assert data.distances([]).shape == (0, 12)
+    for wrong in (3, "x", [1.5], [[1, 2]], [12], [True]):
+        with pytest.raises(ValueError, match=r"point indices|not exist; the indices") as caught:
+            data.distances(wrong)
+        check_is_own(caught.value)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_sets_of_a_single_point(name):
+    data = getattr(datasets, name)(3 if name == "spherical_cap" else 1)
+    assert np.isfinite(data.points).all()
+    if data.true_rows is not None:
+        assert not np.diagonal(data.distances()).any()
 
 
 def test_outliers_of_a_roll():
@@ -224,6 +286,16 @@ def test_digits_from_a_file_and_without(tmp_path, monkeypatch):
     np.savez(tmp_path / "other.npz", images=images)
     with pytest.raises(ValueError, match="has the arrays images; x_train and y_train are needed"):
         datasets.digit_zero(path=tmp_path / "other.npz")
+    np.save(tmp_path / "one.npy", images)
+    np.savez(tmp_path / "ones.npz", x_train=images, y_train=np.ones(30))
+    np.savez(tmp_path / "few.npz", x_train=images, y_train=np.zeros(5))
+    wrong = {"one.npy": "is no npz file", "ones.npz": "no zeros", "few.npz": "one digit for each"}
+    for name, message in wrong.items():
+        with pytest.raises(ValueError, match=message) as caught:
+            datasets.digit_zero(path=tmp_path / name)
+        check_is_own(caught.value)
+    with pytest.raises(FileNotFoundError):
+        datasets.digit_zero(path=tmp_path / "none.npz")
 
     def refuse(*args, **options):
         raise URLError("no network")

@@ -142,6 +142,19 @@ def test_names_of_features(sheet):
     assert list(model.get_feature_names_out()) == ["ptu0", "ptu1", "ptu2"]
 
 
+@pytest.mark.parametrize("kind", [np.array, pd.DataFrame])
+def test_what_becomes_of_the_input_does_not_change_the_model(sheet, kind):
+    given = kind(sheet.points.copy())
+    model = PTU().fit(given)
+    new = np.asarray(given)[:50] + 0.01
+    before = model.transform(new)
+    if kind is pd.DataFrame:
+        given.iloc[:, :] = 0.0
+    else:
+        given[:] = 0
+    np.testing.assert_array_equal(model.transform(new), before)
+
+
 def test_clone_keeps_parameters_and_forgets_the_fit(sheet):
     model = PTU(n_neighbors=7, step="projection").fit(sheet.points)
     copy = clone(model)

@@ -9,8 +9,10 @@ import time
 import numpy as np
 import pandas as pd
 import pytest
+from scipy import sparse
+from scipy.spatial.distance import cdist
 
-from ptunfold import PTU, fitted
+from ptunfold import PTU, build_graph, fitted
 from ptunfold.datasets import s_with_hole
 from ptunfold.embedding.extension import Extension
 
@@ -267,3 +269,37 @@ def test_dask_is_not_loaded_for_others():
     words = [sys.executable, "-W", "ignore", "-c", code]
     done = subprocess.run(words, capture_output=True, text=True, timeout=200)
     assert done.stdout == "[]\n", done.stderr
+
+
+def test_a_fit_computes_frames_as_it_does_arrays(named, frame):
+    rows = pd.DataFrame(POINTS[:1000], columns=NAMES)
+    model = PTU().fit(dd.from_pandas(rows, npartitions=3))
+    assert list(model.feature_names_in_) == NAMES
+    np.testing.assert_array_equal(model.embedding_, named.embedding_)
+    np.testing.assert_array_equal(model.transform(frame), named.transform(frame))
+    graph = build_graph(dd.from_pandas(rows, npartitions=3))
+    np.testing.assert_array_equal(graph.indices, build_graph(rows).indices)
+    table = dd.from_pandas(rows, npartitions=3)
+    for wrong in (table.x, table.assign(y="word"), table[table.x > 100]):
+        for act in (PTU().fit, build_graph):
+            with pytest.raises(ValueError, match=r"^X has|^X holds") as expected:
+                act(wrong.compute())
+            with pytest.raises(ValueError, match=r"^X has|^X holds") as found:
+                act(wrong)
+            assert str(found.value) == str(expected.value)
+
+
+def test_sparse_blocks(model):
+    def sparsely(rows, chunks):
+        empty = sparse.csr_array((0, 0))
+        return da.from_array(rows, chunks=chunks).map_blocks(sparse.csr_array, meta=empty)
+
+    with pytest.raises(TypeError, match=r"X is a sparse matrix, .*: pass X.toarray\(\)"):
+        model.transform(sparsely(NEW, (100, 3))).compute()
+    distances = cdist(NEW, NEW)
+    given = PTU(metric="precomputed").fit(distances)
+    found = given.transform(sparsely(distances[:20], (7, 500))).compute()
+    np.testing.assert_array_equal(found, given.transform(sparse.csr_array(distances[:20])))
+    again = PTU(metric="precomputed").fit(sparsely(distances, (500, 500)))
+    known = PTU(metric="precomputed").fit(sparse.csr_array(distances))
+    np.testing.assert_array_equal(again.embedding_, known.embedding_)

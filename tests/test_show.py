@@ -23,6 +23,7 @@ from ptunfold.datasets import (
     swiss_roll,
 )
 from ptunfold.explorer.palette import CYCLIC, DIVERGING, GAP, KINDS, OTHERS
+from tests.sentences import check_is_own
 
 
 @pytest.fixture(autouse=True)
@@ -258,8 +259,17 @@ def test_tile():
 
 
 def test_tile_of_what_was_not_cut(model):
-    with pytest.raises(ValueError, match="nothing was cut open: the data are a sheet with 1 hole"):
+    with pytest.raises(
+        ValueError, match=r"nothing was cut open, .* \(found: a sheet with 1 hole\);"
+    ):
         show.tile(model)
+    angle = np.linspace(0, 2 * np.pi, 100, endpoint=False)
+    ring = PTU().fit(np.column_stack((np.cos(angle), np.sin(angle))))
+    with pytest.raises(
+        ValueError, match=r"\(found: closes upon itself .*\); draw it with"
+    ) as caught:
+        show.tile(ring)
+    check_is_own(caught.value)
     with pytest.raises(ValueError, match="4 coordinates cannot be drawn"):
         show.tile(PTU(4, intrinsic_dim=2).fit(s_with_hole(200).points))
 
@@ -267,3 +277,119 @@ def test_tile_of_what_was_not_cut(model):
 def test_words_that_look_like_mathematics():
     ax = show.embedding(np.random.default_rng(0).random((4, 2)), ["$\\bad$", "b", "a", "$"])
     ax.figure.canvas.draw()
+
+
+def left_out():
+    """Fit a sheet, of whose points the last forty have no place."""
+    points = s_with_hole(300).points
+    with warnings.catch_warnings(action="ignore"):
+        model = PTU(disconnected="largest").fit(np.vstack((points, points[:40] * 0.3 + 50)))
+    assert np.isnan(model.embedding_[300:]).all()
+    return model
+
+
+def test_images_and_errors_of_points_that_were_left_out():
+    model, rng = left_out(), np.random.default_rng(0)
+    ax = show.thumbnails(model, rng.random((340, 16)), (4, 4))
+    assert np.isfinite([image.get_extent() for image in ax.images]).all()
+    exact = np.full((340, 2), 7.0)  # of the others there may be a truth or none
+    exact[:300] = model.embedding_[:300] @ [[0, 1], [-1, 0]]
+    errors = show.error(model, exact).collections[0].get_array()
+    assert len(errors) == 300
+    assert errors.max() < 1e-9
+    exact[5] = np.nan
+    assert len(show.error(model, exact).collections[0].get_array()) == 299
+
+
+@pytest.mark.parametrize("n_components", [1, 3, 4])
+def test_images_and_errors_of_any_number_of_coordinates(n_components):
+    rng = np.random.default_rng(0)
+    places = rng.random((60, n_components))
+    ax = show.thumbnails(places, rng.random((60, 16)), (4, 4))
+    assert ax.images
+    np.testing.assert_array_equal(offsets(ax)[:, 0], places[:, 0])
+    ax = show.error(places, places + 5)
+    np.testing.assert_allclose(offsets(ax)[:, 0], places[:, 0] + 5)
+    if n_components == 1:
+        assert not offsets(ax)[:, 1].any()
+
+
+def test_few_points_gaps_and_points_in_one_place():
+    ten = np.random.default_rng(0).random((5, 10))
+    assert np.shape(show.data(ten[:1]).collections[0]._offsets3d) == (3, 1)
+    ten[2] = np.nan
+    drawn = np.stack(show.data(ten).collections[0]._offsets3d)
+    assert np.isfinite(drawn).all(axis=0).sum() == 4
+    assert len(show.thumbnails(np.ones((3, 2)), np.zeros((3, 16)), (4, 4)).images) == 1
+
+
+@pytest.mark.parametrize(
+    ("draw", "message"),
+    [
+        (lambda: show.embedding(PTU()), "this PTU is not fitted yet; call"),
+        (lambda: show.shepard(PTU()), "this PTU is not fitted yet; call"),
+        (lambda: show.spectrum(np.ones((9, 2))), "not known to ndarray; pass the fitted PTU"),
+        (lambda: show.path(np.ones((9, 2)), 0, 1), "not known to ndarray; pass the fitted PTU"),
+        (lambda: show.tile(np.ones((9, 2))), "not known to ndarray; pass the fitted PTU"),
+        (lambda: show.embedding(np.ones(9)), r"the coordinates have shape \(9,\), but one row"),
+        (lambda: show.data(np.ones((0, 3))), r"the points have shape \(0, 3\), but one row"),
+        (lambda: show.data([["a", "b"]]), "the points are of type <U1; pass numbers"),
+        (lambda: show.embedding(np.ones((9, 2)), np.ones(5)), "there are 9 points; pass one value"),
+        (lambda: show.embedding(np.ones((9, 2)), 3), "color is of type int and shape"),
+        (lambda: show.embedding(np.ones((9, 2)), np.ones((9, 2))), "pass one value for each of"),
+        (lambda: show.thumbnails(np.ones((9, 2)), np.ones((9, 16)), (4, 5)), "are not 9 of shape"),
+        (lambda: show.thumbnails(np.ones((9, 2)), np.ones((5, 16)), (4, 4)), "are not 9 of shape"),
+        (lambda: show.thumbnails(np.ones((9, 2)), np.ones((9, 16)), (16,)), "are not 9 of shape"),
+        (lambda: show.thumbnails(np.ones((9, 2)), np.ones((9, 4)), (2, 2), size=0), "size=0 is no"),
+        (lambda: show.error(np.ones((9, 2)), np.ones((9, 3))), r"\(9, 3\) and the embedding"),
+        (lambda: show.error(np.ones((9, 2)), np.ones((9, 2))), "are the same; pass several"),
+    ],
+)
+def test_what_cannot_be_drawn_is_refused_in_a_sentence(draw, message):
+    with pytest.raises((ValueError, TypeError), match=message) as caught:
+        draw()
+    check_is_own(caught.value)
+
+
+def test_numbers_of_what_is_drawn(model):
+    for draw in (
+        lambda: show.shepard(model, n_sources=0),
+        lambda: show.spectrum(model, n_values=0),
+        lambda: show.residual_variance(model, most=0),
+    ):
+        with pytest.raises(ValueError, match="=0 is not a positive whole number; pass 1 or more"):
+            draw()
+
+
+def test_categories_of_numbers_are_kinds_in_their_order(model):
+    sizes = pd.Categorical([3, 1, 2, None] * 100, [3, 2, 1], ordered=True)
+    for color in (sizes, pd.Series(sizes)):
+        ax = show.embedding(model, color)
+        assert [text.get_text() for text in ax.get_legend().get_texts()] == ["3", "2", "1"]
+        drawn = [to_hex(one) for one in ax.collections[0].get_facecolors()[:4]]
+        assert drawn == [KINDS[0], KINDS[2], KINDS[1], GAP]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        pd.date_range("2020-01-01", periods=400),
+        pd.to_timedelta(np.arange(400), unit="D"),
+        [f"a T cell of some kind that has a long name, the {i % 20}th" for i in range(400)],
+    ],
+    ids=["dates", "spans", "long words"],
+)
+def test_a_legend_leaves_room_for_the_points(model, words):
+    ax = show.embedding(model, words)
+    ax.figure.canvas.draw()  # matplotlib would warn
+    assert ax.get_window_extent().width > 0.2 * ax.figure.bbox.width
+    shown = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert len(set(shown)) == len(KINDS)
+
+
+def test_gaps_in_numbers_give_no_warning(model):
+    masked = np.ma.masked_less(np.arange(400.0), 3)
+    show.embedding(model, masked).figure.canvas.draw()
+    infinite = np.where(masked.mask, np.inf, masked.data)
+    drawn = show.embedding(model, infinite, scale=7.0).collections[0].get_array()
+    assert np.ma.count(np.ma.masked_invalid(drawn)) == 397

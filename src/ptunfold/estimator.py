@@ -22,7 +22,7 @@ from ptunfold.geodesic import distances_of, distances_with_std, path_of
 from ptunfold.geometry.dimension import estimate_dimension
 from ptunfold.geometry.spaces import taken
 from ptunfold.io.models import SAVED, read_model, write_model
-from ptunfold.lazy import is_lazy, transform_lazily
+from ptunfold.lazy import transform_lazily
 from ptunfold.maps import Maps
 from ptunfold.memory import advised, load_kernels, with_advice
 from ptunfold.pipeline import unfold
@@ -46,7 +46,13 @@ from ptunfold.types import (
     Transport,
 )
 from ptunfold.validation.matrices import as_euclidean, check_distance_rows, check_metric
-from ptunfold.validation.points import check_new_points, check_places, check_points
+from ptunfold.validation.points import (
+    check_new_points,
+    check_places,
+    check_points,
+    in_memory,
+    is_lazy,
+)
 from ptunfold.validation.settings import check_options
 from ptunfold.validation.values import (
     SEAMS,
@@ -296,6 +302,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X : array-like of shape (n_points, n_features)
             The points. With ``metric="precomputed"`` their distances (n_points, n_points): an
             array, one that is mapped into memory, or a sparse matrix of those that are known.
+            A collection of Dask is computed.
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional
@@ -378,13 +385,16 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _taken(self, X: Any) -> Points:
         """Check the input; a copy of it, by which new points are placed whatever becomes of X."""
         metric = check_metric(self.metric)
+        X = in_memory(X)
         if isinstance(metric, str) and metric == "precomputed":
             found = taken(X, metric)
             self.__dict__.pop("feature_names_in_", None)
             self.n_features_in_ = len(found)
             return found
         points = check_points(X, self)
-        if isinstance(X, np.ndarray) and np.may_share_memory(X, points):
+        is_array = isinstance(X, np.ndarray)
+        # A data frame may hand out a view of what it holds.
+        if np.may_share_memory(X, points) if is_array else points.base is not None:
             points = points.copy()
         return taken(points, metric)
 
@@ -396,6 +406,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         X : array-like of shape (n_points, n_features)
             The points. With ``metric="precomputed"`` their distances (n_points, n_points): an
             array, one that is mapped into memory, or a sparse matrix of those that are known.
+            A collection of Dask is computed.
         y : ignored
             Present for scikit-learn's conventions.
         graph : sparse matrix of shape (n_points, n_points), optional

@@ -15,21 +15,11 @@ from sklearn import get_config
 
 from ptunfold.forks import Lock
 from ptunfold.types import Extrapolation, FloatArray
-from ptunfold.validation.points import check_new_points, check_places
+from ptunfold.validation.points import check_new_points, check_places, has_partitions
 
 # Beside the coordinates; no column of anybody is called so.
 _INFO = ("ptunfold: distance", "ptunfold: is_outside")
 _telling = Lock()
-
-
-def is_lazy(X: Any) -> bool:
-    """Tell whether something is an array or a data frame of Dask, without loading Dask."""
-    is_of_dask = type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
-    return is_of_dask and (hasattr(type(X), "map_blocks") or _has_partitions(X))
-
-
-def _has_partitions(X: Any) -> bool:
-    return hasattr(type(X), "map_partitions") and hasattr(type(X), "divisions")
 
 
 def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> Any:
@@ -49,7 +39,7 @@ def transform_lazily(model: Any, X: Any, method: str, *, return_info: bool) -> A
         names = model._input_names
         check = partial(check_places, embedding=model.embedding_)
     dtype, width, is_told = model.embedding_.dtype, len(names), not return_info
-    if _has_partitions(X):
+    if has_partitions(X):
         check(X._meta_nonempty.iloc[:1])
         sent = _sent(_traveller(model, X.columns))
         meta = _frame(*_nothing(width, dtype), X._meta.index, names)
@@ -82,7 +72,7 @@ def _place(
     rows: Any, model: Any, method: str, width: int, is_told: bool
 ) -> tuple[FloatArray, Extrapolation]:
     """Place the rows of one block, in the process that has it."""
-    if not len(rows):
+    if not rows.shape[0]:  # sparse ones have no length
         return _nothing(width, model.embedding_.dtype)
     found, info = getattr(model, method)(rows, return_info=True)
     if is_told and info.is_outside.any():

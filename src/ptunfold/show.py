@@ -12,13 +12,15 @@ import numpy as np
 
 from ptunfold.embedding.alignment import aligned
 from ptunfold.embedding.landmark_scaling import landmark_mds
-from ptunfold.explorer.columns import Column, as_column, scaled
+from ptunfold.explorer.columns import Column, as_column, is_categorical, scaled
 from ptunfold.explorer.palette import CYCLIC, DIVERGING, GAP, KINDS, OTHERS
 from ptunfold.threads import single_threaded_blas
 from ptunfold.types import FloatArray
+from ptunfold.validation.values import check_count, check_is_fitted
 
 _MAP = "viridis"  # legible to the colour-blind, and in grey
 _MOST_BELOW = 16  # lines in a column of a legend
+_MOST_BESIDE = 40  # letters in a line of a legend: more of them leave no room for the points
 _LANDMARKS = 100
 _MOST_SOURCES = 2000
 _MOST_DISTANCES = 20_000_000
@@ -39,7 +41,38 @@ def _new_ax(ax: Any, *, is_3d: bool = False) -> Any:
 
 def _places(model: Any) -> FloatArray:
     """Return the coordinates of a fitted model, or of an array."""
-    return np.asarray(getattr(model, "embedding_", model))
+    if hasattr(model, "__sklearn_is_fitted__"):
+        check_is_fitted(model)
+    return _as_table(getattr(model, "embedding_", model), "the coordinates")
+
+
+def _as_table(rows: Any, what: str) -> FloatArray:
+    """Return an array of numbers, one row a point, in which some may be missing."""
+    table = np.asarray(rows)
+    if table.ndim != 2 or not table.size:
+        raise ValueError(
+            f"{what} have shape {table.shape}, but one row a point is needed: pass a 2-D array, or "
+            "a fitted model where one will do"
+        )
+    if table.dtype.kind in "fiub":
+        return table
+    try:
+        return table.astype(np.float64)
+    except (TypeError, ValueError) as error:
+        raise ValueError(f"{what} are of type {table.dtype}; pass numbers") from error
+
+
+def _check_knows_distances(model: Any) -> None:
+    if not hasattr(model, "__sklearn_is_fitted__"):
+        raise TypeError(
+            f"distances along the data are not known to {type(model).__name__}; pass the fitted PTU"
+        )
+    check_is_fitted(model)
+
+
+def _with_columns(places: FloatArray, width: int) -> FloatArray:
+    """Return the first columns, with zeros where there are fewer."""
+    return np.pad(places[:, :width], ((0, 0), (0, max(0, width - places.shape[1]))))
 
 
 def _size(n_points: int) -> float:
@@ -50,13 +83,13 @@ def _size(n_points: int) -> float:
 def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[str, Any]) -> Any:
     style: dict[str, Any] = {"s": _size(len(places)), "linewidths": 0, "c": color, **options}
     labels: list[str] = []
-    if _holds_words(color) or (_holds_numbers(color) and len(color) == len(places)):
+    if _holds_values(color, len(places)):
         name = str(getattr(color, "name", None) or "color")
         column = scaled(as_column(name, color, len(places)), scale)
         if column.labels is not None:
             style["c"], labels, colors = _as_kinds(column, style.pop("cmap", None))
         else:
-            numbers = {"c": color if _holds_numbers(color) else column.values, **_on_scale(column)}
+            numbers = {"c": column.values, **_on_scale(column)}
             if options.get("norm") is not None:
                 numbers = {**numbers, "vmin": None, "vmax": None}
             style = {**style, **numbers, **options}
@@ -70,17 +103,20 @@ def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[
         dot: dict[str, Any] = {"marker": "o", "linestyle": "none", "markeredgewidth": 0}
         dots = [Line2D([], [], color=one, **dot) for one in colors]
         columns = -(-len(labels) // _MOST_BELOW)
-        words = [label.replace("$", r"\$") for label in labels]  # which is no mathematics here
+        words = [_short(label, _MOST_BESIDE // columns) for label in labels]
+        words = [word.replace("$", r"\$") for word in words]  # which is no mathematics here
         ax.legend(dots, words, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
     return drawn
 
 
-def _holds_numbers(color: Any) -> bool:
-    return np.ndim(color) == 1 and np.asarray(color).dtype.kind in "fiu"
+def _short(word: str, most: int) -> str:
+    """Leave out the middle of a long word: names that begin alike differ at their ends."""
+    kept = (most - 1) // 2
+    return word if len(word) <= most else f"{word[:kept]}…{word[-kept:]}"
 
 
-def _holds_words(color: Any) -> bool:
-    """Tell whether colours are values that are no numbers, and no colours of matplotlib either."""
+def _holds_values(color: Any, n_points: int) -> bool:
+    """Tell whether there is one value for each point, not colours that matplotlib knows."""
     from matplotlib.colors import is_color_like
 
     if color is None or isinstance(color, str):
@@ -89,10 +125,16 @@ def _holds_words(color: Any) -> bool:
         values = np.asarray(color)
     except ValueError:  # tuples of several lengths: matplotlib knows
         return False
-    if values.ndim != 1 or _holds_numbers(values):
-        return False
-    if hasattr(color, "cat"):
-        return True
+    is_table = values.ndim > 1 and (hasattr(color, "columns") or values.shape[-1] not in (1, 3, 4))
+    if values.ndim == 0 or is_table:
+        raise ValueError(
+            f"color is of type {type(color).__name__} and shape {values.shape}; pass one value for "
+            f"each of the {n_points} points, or a colour"
+        )
+    if values.ndim > 1 or is_categorical(color):
+        return values.ndim == 1
+    if values.dtype.kind in "fiu":
+        return len(values) == n_points or len(values) not in (3, 4)  # those of one colour
     # Matplotlib takes "0" and "1" for black and white; those who name kinds so do not mean that.
     return not all(
         isinstance(value, str) and not value.replace(".", "").isdecimal() and is_color_like(value)
@@ -138,7 +180,8 @@ def _on_scale(column: Column) -> dict[str, Any]:
         return {"cmap": cmap, "vmin": -reach, "vmax": reach}
     if scale.kind == "cyclic":
         cmap = LinearSegmentedColormap.from_list("ptunfold cyclic", CYCLIC)
-        wrapped = scale.start + np.mod(values - scale.start, scale.period)
+        from_start = np.where(np.isfinite(values), values, np.nan) - scale.start
+        wrapped = scale.start + np.mod(from_start, scale.period)
         return {"c": wrapped, "cmap": cmap, "vmin": scale.start, "vmax": scale.start + scale.period}
     return {"cmap": _MAP}
 
@@ -175,15 +218,14 @@ def data(
     >>> ax.name
     '3d'
     """
-    points = np.asarray(points, dtype=np.float64)
+    points = _as_table(points, "the points").astype(np.float64)
     if points.shape[1] > 3:
-        middle = points - points.mean(axis=0)
-        sample = middle[:: max(1, len(middle) // 2000)]
-        points = middle @ np.linalg.svd(sample, full_matrices=False)[2][:3].T
-    elif points.shape[1] < 3:
-        points = np.pad(points, ((0, 0), (0, 3 - points.shape[1])))
+        known = points[np.isfinite(points).all(axis=1)]
+        middle = known.mean(axis=0) if len(known) else 0
+        sample = (known - middle)[:: max(1, len(known) // 2000)]
+        points = (points - middle) @ np.linalg.svd(sample, full_matrices=False)[2][:3].T
     ax = _new_ax(ax, is_3d=True)
-    _scatter(ax, points, color, scale, options)
+    _scatter(ax, _with_columns(points, 3), color, scale, options)
     return ax
 
 
@@ -222,10 +264,9 @@ def embedding(
     >>> ax.get_aspect()
     1.0
     """
-    ax = _new_ax(ax)
     places = _places(model)
-    flat = np.pad(places[:, :2], ((0, 0), (0, max(0, 2 - places.shape[1]))))
-    _scatter(ax, flat, color, scale, options)
+    ax = _new_ax(ax)
+    _scatter(ax, _with_columns(places, 2), color, scale, options)
     ax.set(xlabel="first coordinate", ylabel="second coordinate")
     return ax
 
@@ -265,11 +306,15 @@ def tile(
     >>> len(ax.collections)  # eight copies, the tile, and two seams
     11
     """
+    _check_knows_distances(model)
     places, copies = _places(model), model.images()
     if places.shape[1] not in (2, 3):
         raise ValueError(f"{places.shape[1]} coordinates cannot be drawn; fit 2 or 3 components")
     if not len(copies):
-        raise ValueError(f"nothing was cut open: the data are {model.topology_}")
+        raise ValueError(
+            f"nothing was cut open, so there are no copies (found: {model.topology_}); draw it "
+            "with show.embedding"
+        )
     ax = _new_ax(ax, is_3d=places.shape[1] == 3)
     for copy in copies:
         ax.scatter(*copy.T, s=_size(len(places)) / 2, linewidths=0, c=GAP)
@@ -321,12 +366,17 @@ def thumbnails(
     >>> len(ax.images) > 10
     True
     """
-    places, images = _places(model)[:, :2], np.asarray(images)
+    places, images = _with_columns(_places(model), 2), np.asarray(images)
+    _check_images(images, shape, len(places))
+    if not size > 0:
+        raise ValueError(f"size={size} is no share of a figure; pass a number above 0")
+    is_placed = np.isfinite(places).all(axis=1)
+    places, images = places[is_placed], images[is_placed]
     ax = embedding(places, "0.7", ax)
     low, high = places.min(axis=0), places.max(axis=0)
-    side = size * (high - low).max()
+    side = size * ((high - low).max() or 1)  # all in one place: any will do
     tall, wide = shape[0] / max(shape[:2]), shape[1] / max(shape[:2])
-    top = images.max() or 1
+    top = np.nanmax(np.abs(images), initial=0) or 1
     shown = np.empty((0, 2))
     for index in np.random.default_rng(0).permutation(len(places)):
         x, y = places[index]
@@ -341,6 +391,15 @@ def thumbnails(
     margin = 0.5 * side
     ax.set(xlim=(low[0] - margin, high[0] + margin), ylim=(low[1] - margin, high[1] + margin))
     return ax
+
+
+def _check_images(images: Any, shape: tuple[int, ...], n_points: int) -> None:
+    is_shape = len(shape) in (2, 3) and min(shape) > 0
+    if not is_shape or images.shape[:1] != (n_points,) or images.size != n_points * np.prod(shape):
+        raise ValueError(
+            f"images of shape {images.shape} are not {n_points} of shape {tuple(shape)}; pass one "
+            "row of pixels for each point, and the height and width of an image"
+        )
 
 
 def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = None) -> Any:
@@ -371,13 +430,26 @@ def error(model: Any, exact: Any, ax: Any = None, *, largest: float | None = Non
     >>> ax.get_aspect()
     1.0
     """
+    places, exact = _places(model), _as_table(exact, "the true coordinates").astype(np.float64)
+    if places.shape != exact.shape:
+        raise ValueError(
+            f"the true coordinates have shape {exact.shape} and the embedding {places.shape}; "
+            "pass as many rows and columns of both"
+        )
+    is_known = np.isfinite(places).all(axis=1) & np.isfinite(exact).all(axis=1)
+    places, exact = places[is_known], exact[is_known]
+    across = np.ptp(exact, axis=0).max(initial=0) if len(exact) else 0
+    if not across > 0:
+        raise ValueError(
+            f"the true coordinates of all points with a place ({len(exact)}) are the same; pass "
+            "several points that lie apart"
+        )
     ax = _new_ax(ax)
-    places, exact = _places(model), np.asarray(exact, dtype=np.float64)
     moved = aligned(places, exact)
-    off = 100 * np.linalg.norm(moved - exact, axis=1) / np.ptp(exact, axis=0).max()
+    off = 100 * np.linalg.norm(moved - exact, axis=1) / across
     top = None if largest is None else 100 * largest
     style = {"vmin": 0, "vmax": top, "cmap": "cividis"}
-    drawn = _scatter(ax, moved[:, :2], off, "sequential", style)
+    drawn = _scatter(ax, _with_columns(moved, 2), off, "sequential", style)
     ax.figure.colorbar(drawn, ax=ax, label="error, % of the box")
     return ax
 
@@ -408,11 +480,10 @@ def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
     >>> len(ax.lines)
     2
     """
-    ax = _new_ax(ax)
+    _check_knows_distances(model)
     found = model.path(start, end)
-    points = found.points[:, :2]
-    if points.shape[1] < 2:
-        points = np.pad(points, ((0, 0), (0, 1)))
+    ax = _new_ax(ax)
+    points = _with_columns(found.points, 2)
     ends = points[[0, -1]]
     ax.plot(*points.T, ".-", color="#0072b2", label=f"along the graph: {found.graph_length:.4g}")
     ax.plot(*ends.T, "--", color="#d55e00", label=f"straight: {found.distance:.4g}")
@@ -449,8 +520,9 @@ def shepard(model: Any, ax: Any = None, *, n_sources: int = 50) -> Any:
     >>> ax.get_xlabel()
     'distance along the data'
     """
-    ax = _new_ax(ax)
+    check_count("n_sources", n_sources)
     sources, rows = _rows(model, n_sources)
+    ax = _new_ax(ax)
     places = _places(model)
     shown = np.linalg.norm(places[sources, None] - places[None], axis=2)
     is_pair = np.isfinite(rows) & np.isfinite(shown) & (rows > 0)
@@ -491,9 +563,10 @@ def spectrum(model: Any, ax: Any = None, *, n_values: int = 10) -> Any:
     >>> len(ax.patches)
     5
     """
-    ax = _new_ax(ax)
+    check_count("n_values", n_values)
     n_points = len(_places(model))
     sources, rows = _rows(model, int(np.clip(_MOST_DISTANCES // n_points, 100, _MOST_SOURCES)))
+    ax = _new_ax(ax)
     among = rows[:, sources].astype(np.float64)
     centred = -0.5 * np.square(0.5 * (among + among.T))
     centred -= centred.mean(axis=0)
@@ -535,8 +608,9 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
     >>> len(ax.lines[0].get_xdata())
     3
     """
-    ax = _new_ax(ax)
+    check_count("most", most)
     sources, rows = _rows(model, _LANDMARKS)
+    ax = _new_ax(ax)
     most = min(most, len(sources) - 1)
     is_reached = np.isfinite(rows).all(axis=0)
     landmarks = np.searchsorted(np.flatnonzero(is_reached), sources)
@@ -555,6 +629,7 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
 
 def _rows(model: Any, n_sources: int) -> tuple[Any, FloatArray]:
     """Choose points of the largest part of the data; these, and the distances from them."""
+    _check_knows_distances(model)
     inside = np.flatnonzero(model.component_labels_ == 0)
     chosen = np.linspace(0, len(inside) - 1, min(n_sources, len(inside))).astype(int)
     sources = inside[np.unique(chosen)]

@@ -194,7 +194,7 @@ def test_kinds_of_values_that_pandas_has():
     assert (flag.labels, flag.values.tolist()) == (["False", "True"], [1, -1, 0])
     assert (text.labels, text.values.tolist()) == (["a", "b"], [1, -1, 0])
     assert (size.labels, size.values.tolist()) == (["low", "high"], [0, 1, -1])
-    assert [label[:10] for label in day.labels] == ["2025-01-02", "2026-01-02"]
+    assert day.labels == ["2025-01-02", "2026-01-02"]
     assert day.values.tolist() == [1, -1, 0]
     np.testing.assert_array_equal(mixed.values, [0.5, np.nan, 2])
     assert place.labels == ["1", "9", "10"]
@@ -372,6 +372,33 @@ def test_categories_of_any_kind_keep_their_order(kinds):
     column = as_column("kind", given, 4)
     assert len(column.labels) == 2
     np.testing.assert_array_equal(column.values, [0, 1, 0, 1])
+
+
+def test_categories_of_numbers_are_kinds():
+    sizes = pd.Categorical([10, 9, None, 10], [10, 9, 8])
+    for given in (sizes, pd.Series(sizes), pd.CategoricalIndex(sizes)):
+        column = as_column("size", given, 4)
+        assert (column.labels, column.values.tolist()) == (["10", "9"], [0, 1, -1, 0])
+
+
+@pytest.mark.parametrize(
+    ("times", "labels"),
+    [
+        (pd.to_timedelta([10, 2, None], unit="D"), ["2 days", "10 days"]),
+        (
+            pd.to_datetime(["2020-01-01 10:30", "2020-01-01 00:00", None]),
+            ["2020-01-01T00:00", "2020-01-01T10:30"],
+        ),
+        (np.array(["2021", "2020", "NaT"], dtype="M8[Y]"), ["2020", "2021"]),
+        (
+            np.array([1, 0, "NaT"], dtype="M8[ns]"),
+            ["1970-01-01T00:00:00.000000000", "1970-01-01T00:00:00.000000001"],
+        ),
+    ],
+)
+def test_times_are_written_no_finer_than_they_are_and_in_their_order(times, labels):
+    column = as_column("time", times, 3)
+    assert (column.labels, column.values.tolist()) == (labels, [1, 0, -1])
 
 
 def test_columns_of_lists_and_masked_words():

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.datasets.record import Dataset, lift, on_sphere, spherical_dataset
+from ptunfold.datasets.record import Dataset, generator, lift, on_sphere, spherical_dataset
 from ptunfold.types import FloatArray, IntArray
+from ptunfold.validation.values import check_number
 
 
 def sphere(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Dataset:
@@ -17,7 +18,7 @@ def sphere(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Datas
     >>> sphere(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     polar = np.arccos(rng.uniform(-1, 1, n_points))
     directions = on_sphere(polar, rng.uniform(0, 2 * np.pi, n_points))
     return spherical_dataset(directions, lift(directions, n_features, rng), polar)
@@ -32,7 +33,7 @@ def flat_torus(n_points: int = 1000, *, n_features: int = 4, seed: int = 0) -> D
     >>> flat_torus(100).points.shape
     (100, 4)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     angles = rng.uniform(0, 2 * np.pi, (n_points, 2))
     points = np.column_stack((np.cos(angles), np.sin(angles)))
 
@@ -54,7 +55,8 @@ def moebius_band(
     >>> moebius_band(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("width", width, least=0)
     around = rng.uniform(0, 2 * np.pi, n_points)
     across = rng.uniform(-width / 2, width / 2, n_points)
     radius = 1 + across * np.cos(around / 2)
@@ -74,7 +76,8 @@ def klein_bottle(
     >>> klein_bottle(100).points.shape
     (100, 4)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("thickness", thickness, least=0)
     around, along = rng.uniform(0, 2 * np.pi, (2, n_points))
     radius, offset = 1 + thickness * np.cos(along), thickness * np.sin(along)
     points = np.column_stack(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import Any
+from zipfile import is_zipfile
 
 import numpy as np
 from scipy import ndimage
 from sklearn.datasets import fetch_openml, load_digits
 
-from ptunfold.datasets.record import Dataset, on_sphere
+from ptunfold.datasets.record import Dataset, generator, on_sphere
 from ptunfold.types import FloatArray
+from ptunfold.validation.values import check_count, check_flag
 
 _SUPERSAMPLING = 4
 _BLUR = 0.05  # of the side of an image
@@ -45,7 +47,9 @@ def letter_a(
     >>> letters.points.shape, letters.shape
     ((50, 256), (16, 16))
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_images, seed, "n_images")
+    check_count("size", size)
+    check_flag("missing", missing)
     angle = rng.uniform(-np.pi / 3, np.pi / 3, n_images)
     scale = rng.uniform(0.5, 1, n_images)
     kept = np.ones(n_images, dtype=bool)
@@ -117,7 +121,9 @@ def light_stage(
     >>> things.points.shape, things.shape
     ((20, 2304), (32, 24, 3))
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_images, seed, "n_images")
+    check_count("height", height)
+    check_count("width", width)
     place = np.arange(n_images) + 0.5
     polar = np.arccos(1 - (1 - np.cos(np.radians(65))) * place / n_images)
     turn = np.pi * (3 - np.sqrt(5)) * place
@@ -180,10 +186,13 @@ def digit_zero(n_images: int = 3000, *, path: str | Path | None = None, seed: in
     >>> zeros.points.shape, zeros.shape
     ((3, 784), (28, 28))
     """
+    rng = generator(n_images, seed, "n_images")
     images, digits = _mnist(path)
     zeros = np.flatnonzero(digits.astype(int) == 0)
+    if not len(zeros):
+        raise ValueError(f"{path} has no zeros among its digits; pass a file that has some")
     if len(zeros) > n_images:
-        zeros = np.sort(np.random.default_rng(seed).choice(zeros, n_images, replace=False))
+        zeros = np.sort(rng.choice(zeros, n_images, replace=False))
     images = images[zeros]
     side = round(np.sqrt(images.shape[1]))
     return Dataset(images, images.mean(axis=1), None, shape=(side, side))
@@ -191,13 +200,7 @@ def digit_zero(n_images: int = 3000, *, path: str | Path | None = None, seed: in
 
 def _mnist(path: str | Path | None) -> tuple[FloatArray, Any]:
     if path is not None:
-        with np.load(path) as file:
-            if not {"x_train", "y_train"} <= set(file.files):
-                raise ValueError(
-                    f"{path} has the arrays {', '.join(file.files)}; x_train and y_train are needed"
-                )
-            images = file["x_train"]
-            return images.reshape(len(images), -1) / 255.0, file["y_train"]
+        return _from_npz(path)
     try:
         found = fetch_openml(
             "mnist_784", version=1, as_frame=False, parser="liac-arff", n_retries=0
@@ -206,6 +209,23 @@ def _mnist(path: str | Path | None) -> tuple[FloatArray, Any]:
         digits = load_digits()
         return digits.data / 16.0, digits.target
     return found.data / 255.0, found.target
+
+
+def _from_npz(path: str | Path) -> tuple[FloatArray, Any]:
+    if not is_zipfile(path) and Path(path).is_file():
+        raise ValueError(f"{path} is no npz file; pass one with the arrays x_train and y_train")
+    with np.load(path) as file:
+        if not {"x_train", "y_train"} <= set(file.files):
+            raise ValueError(
+                f"{path} has the arrays {', '.join(file.files)}; x_train and y_train are needed"
+            )
+        images, digits = file["x_train"], file["y_train"]
+    if digits.shape != images.shape[:1]:
+        raise ValueError(
+            f"{path} has images of shape {images.shape} and digits of shape {digits.shape}; one "
+            "digit for each image is needed"
+        )
+    return images.reshape(len(images), -1) / 255.0, digits
 
 
 def faces(path: str | Path | None = None) -> Dataset:

@@ -7,9 +7,10 @@ from collections.abc import Callable
 import numpy as np
 from scipy.spatial import cKDTree
 
-from ptunfold.datasets.record import Dataset, lift
+from ptunfold.datasets.record import Dataset, generator, lift
 from ptunfold.datasets.sheets import solid_ring
 from ptunfold.types import FloatArray, IntArray
+from ptunfold.validation.values import check_number
 
 _HILLS = ((-0.9, -0.5, 0.8, 0.55), (0.8, 0.6, 0.6, 0.45))  # x, y, height, width
 _RAYS, _STEPS = 1440, 240
@@ -42,7 +43,8 @@ def two_hills(
     >>> two_hills(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("noise", noise, least=0)
     plane = rng.uniform(-2, 2, (n_points, 2))
     height = _hills(*plane.T)[0]
     noisy = height + noise * rng.standard_normal(n_points)
@@ -78,7 +80,7 @@ def curved_torus(
     >>> curved_torus(100).points.shape
     (100, 4)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     solid = solid_ring(n_points, inner, rng)
     plane, height = solid[:, :2], solid[:, 2]
     points = np.column_stack((solid, 0.5 * np.square(plane).sum(axis=1)))

@@ -10,6 +10,7 @@ import numpy as np
 from scipy.spatial.distance import cdist
 
 from ptunfold.types import BoolArray, FloatArray, IntArray
+from ptunfold.validation.values import check_count, check_sources
 
 
 @dataclass(frozen=True, eq=False)
@@ -59,6 +60,8 @@ class Dataset:
     def distances(self, sources: Any = None) -> FloatArray:
         """Return true geodesic distances from ``sources`` (all by default) to all points.
 
+        ``sources`` is a list of indices, or a mask with one entry a point.
+
         Examples
         --------
         >>> from ptunfold.datasets import swiss_roll
@@ -66,10 +69,23 @@ class Dataset:
         (2, 200)
         """
         if self.true_rows is None:
-            raise ValueError("the true distances of these points are not known")
-        if sources is None:
-            sources = np.arange(len(self.points))
-        return self.true_rows(np.asarray(sources))
+            raise ValueError(
+                "the true distances of these points are not known; take a set that has true_rows"
+            )
+        n_points = len(self.points)
+        chosen = np.arange(n_points) if sources is None else check_sources(sources, n_points)
+        return self.true_rows(chosen) if len(chosen) else np.empty((0, n_points))
+
+
+def generator(n_points: Any, seed: Any, name: str = "n_points") -> np.random.Generator:
+    """Return what random numbers come from, if so many points and this seed can be asked for."""
+    check_count(name, n_points)
+    try:
+        return np.random.default_rng(seed)
+    except (TypeError, ValueError) as error:
+        raise ValueError(
+            f"seed={seed!r} is no seed; pass a whole number from 0 on, or a numpy.random.Generator"
+        ) from error
 
 
 def flat_dataset(points: FloatArray, coordinates: FloatArray, color: FloatArray) -> Dataset:
@@ -105,6 +121,7 @@ def on_sphere(polar: FloatArray, azimuth: FloatArray) -> FloatArray:
 
 def lift(points: FloatArray, n_features: int, rng: np.random.Generator) -> FloatArray:
     """Rotate points into a space of more dimensions, all distances kept."""
+    check_count("n_features", n_features)
     n_own = points.shape[1]
     if n_features < n_own:
         raise ValueError(f"n_features={n_features} is too few; pass {n_own} or more")

@@ -6,8 +6,9 @@ from dataclasses import replace
 
 import numpy as np
 
-from ptunfold.datasets.record import Dataset, flat_dataset, lift
+from ptunfold.datasets.record import Dataset, flat_dataset, generator, lift
 from ptunfold.types import FloatArray
+from ptunfold.validation.values import check_number
 
 _FAR_OUT = 0.08  # of the longest side, for outliers
 
@@ -21,7 +22,7 @@ def flat_square(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> 
     >>> flat_square(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     plane = rng.random((n_points, 2))
     return flat_dataset(lift(plane, n_features, rng), plane, plane[:, 0])
 
@@ -37,7 +38,8 @@ def annulus(
     >>> annulus(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("inner", inner, least=0, most=1)
     radius = np.sqrt(rng.uniform(inner**2, 1, n_points))
     angle = rng.uniform(0, 2 * np.pi, n_points)
     plane = np.column_stack((radius * np.cos(angle), radius * np.sin(angle)))
@@ -53,7 +55,7 @@ def l_shape(n_points: int = 1000, *, n_features: int = 3, seed: int = 0) -> Data
     >>> l_shape(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     plane = rng.random((n_points, 2))
     missing = (plane > 0.5).all(axis=1)
     # Points of the missing quarter go to one of the others, at the same place in it.
@@ -75,13 +77,14 @@ def filled_torus(
     >>> filled_torus(100).points.shape
     (100, 4)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     solid = solid_ring(n_points, inner, rng)
     return flat_dataset(lift(solid, n_features, rng), solid, np.arctan2(solid[:, 1], solid[:, 0]))
 
 
 def solid_ring(n_points: int, inner: float, rng: np.random.Generator) -> FloatArray:
     """Sample a solid ring of radius 1 around the z axis, uniformly by volume, (n_points, 3)."""
+    check_number("inner", inner, above=0)  # an empty ring would never be full
     solid = np.empty((0, 3))
     while len(solid) < n_points:
         cube = rng.uniform(-1, 1, (4 * n_points, 3)) * [1 + inner, 1 + inner, inner]
@@ -112,7 +115,7 @@ def s_with_hole(
     >>> s_with_hole(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
     plane = _rectangle_with_hole(n_points, hole, rng)
     return _bent_to_s(plane, n_features, rng)
 
@@ -127,7 +130,8 @@ def s_uneven(
     n_points : int
         The number of points.
     ratio : float
-        How many times as dense the points are at one end as at the other.
+        How many times as dense the points are at one end as at the other, above 1; for even
+        sampling there is :func:`s_with_hole`.
     n_features : int
         The dimension of the space that the sheet is placed in, at random from 4 on.
     seed : int
@@ -139,9 +143,8 @@ def s_uneven(
     >>> s_uneven(100).points.shape
     (100, 3)
     """
-    if not ratio > 1:
-        raise ValueError(f"ratio={ratio} is not above 1; for even sampling use s_with_hole")
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("ratio", ratio, above=1)
     plane = rng.random((n_points, 2))
     # The density grows exponentially along the sheet.
     plane[:, 0] = np.log1p(plane[:, 0] * (ratio - 1)) / np.log(ratio)
@@ -191,7 +194,9 @@ def swiss_roll(
     >>> roll.points.shape, roll.coordinates.shape
     ((100, 3), (100, 2))
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("noise", noise, least=0)
+    check_number("outliers", outliers, least=0, most=1)
     plane = _rectangle_with_hole(n_points, hole, rng)
     first, last = _spiral_length(np.array([1.5 * np.pi, 4.5 * np.pi]))
     along, across = plane[:, 0] * (last - first), plane[:, 1] * 21
@@ -227,8 +232,7 @@ def _spiral_angle(length: FloatArray) -> FloatArray:
 
 def _rectangle_with_hole(n_points: int, hole: float, rng: np.random.Generator) -> FloatArray:
     """Sample the unit square without the middle square of side ``hole``, (n_points, 2)."""
-    if not 0 <= hole < 1:
-        raise ValueError(f"hole={hole} leaves nothing or is no hole; pass 0 or more and below 1")
+    check_number("hole", hole, least=0, below=1)
     plane = np.empty((0, 2))
     while len(plane) < n_points:
         square = rng.random((int(1.2 * n_points / (1 - hole**2)), 2))

@@ -6,8 +6,9 @@ import numpy as np
 from scipy import sparse
 from scipy.spatial import Delaunay
 
-from ptunfold.datasets.record import Dataset, lift, on_sphere, spherical_dataset
+from ptunfold.datasets.record import Dataset, generator, lift, on_sphere, spherical_dataset
 from ptunfold.types import FloatArray
+from ptunfold.validation.values import check_choice, check_number
 
 _GOLDEN_ANGLE = np.pi * (3 - np.sqrt(5))
 
@@ -35,7 +36,8 @@ def petals(
     >>> flower.points.shape, flower.distances([0]).shape
     ((100, 50), (1, 100))
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("noise", noise, least=0)
     longest = 0.45 * np.pi
     kept = np.empty((0, 2))
     while len(kept) < n_points:
@@ -80,17 +82,21 @@ def spherical_cap(
     >>> spherical_cap(100).points.shape
     (100, 3)
     """
-    rng = np.random.default_rng(seed)
+    rng = generator(n_points, seed)
+    check_number("angle", angle, above=0, most=180)
+    check_choice("sampling", sampling, ("regular", "random"))
+    if sampling == "regular" and n_points < 3:
+        raise ValueError(
+            f'n_points={n_points} make no triangle; pass 3 or more, or sampling="random"'
+        )
     lowest = np.cos(np.radians(angle))
     if sampling == "random":
         polar = np.arccos(rng.uniform(lowest, 1, n_points))
         azimuth = rng.uniform(0, 2 * np.pi, n_points)
-    elif sampling == "regular":
+    else:
         place = np.arange(n_points) + 0.5
         polar = np.arccos(1 - (1 - lowest) * place / n_points)
         azimuth = np.mod(_GOLDEN_ANGLE * place, 2 * np.pi)
-    else:
-        raise ValueError(f'sampling={sampling!r} is not known; choose "regular" or "random"')
     directions = on_sphere(polar, azimuth)
     graph = _triangulation(polar, azimuth, directions) if sampling == "regular" else None
     return spherical_dataset(directions, lift(directions, n_features, rng), polar, graph)

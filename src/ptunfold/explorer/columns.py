@@ -59,25 +59,58 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
         gap: Any = np.nan if kind is float else None
         given = np.where(np.ma.getmaskarray(given), gap, np.ma.getdata(given).astype(kind))
     values = np.asarray(given)
+    if is_categorical(given) or values.dtype.kind in "mM":
+        return _in_their_order(name, *_listed(given, values))
     if values.dtype.kind in "fiu":
         return Column(name, values.astype(np.float64))
     listed = [None if _is_gap(value) else value for value in values.tolist()]
     numbers = _as_numbers(listed)
-    if numbers is not None and values.dtype.kind not in "mM":
+    if numbers is not None:
         return Column(name, numbers)
-    if values.dtype.kind in "mM":  # dates in words, not in nanoseconds
-        missing = np.isnat(values)
-        texts = [None if gap else str(one) for gap, one in zip(missing, values, strict=True)]
-    else:
-        texts = [None if value is None else _as_text(value) for value in listed]
-    categories = getattr(getattr(given, "cat", None), "categories", None)
-    labels = sorted({text for text in texts if text is not None}, key=_natural)
-    if categories is not None and not callable(categories):  # pandas' have an order of their own
-        first = {text: code for text, code in zip(texts, given.cat.codes, strict=True) if text}
-        labels = sorted(first, key=first.__getitem__)
+    texts = [None if value is None else _as_text(value) for value in listed]
+    return _as_codes(
+        name, texts, sorted({text for text in texts if text is not None}, key=_natural)
+    )
+
+
+def is_categorical(given: Any) -> bool:
+    """Tell whether values are pandas' categories, which have an order of their own."""
+    kinds = getattr(given, "cat", given)
+    return hasattr(kinds, "codes") and hasattr(kinds, "categories")
+
+
+def _listed(given: Any, values: Any) -> tuple[Any, Any]:
+    """List the categories of values, or the dates among them, and the places of all in the list."""
+    if is_categorical(given):
+        kinds = getattr(given, "cat", given)
+        return np.asarray(kinds.categories), np.asarray(kinds.codes)
+    known = ~np.isnat(values)
+    codes = np.full(len(values), -1)
+    dates, codes[known] = np.unique(values[known], return_inverse=True)
+    return dates, codes
+
+
+def _in_their_order(name: str, kinds: Any, codes: Any) -> Column:
+    is_time = kinds.dtype.kind in "mM"
+    words = _times_as_texts(kinds) if is_time else [_as_text(kind) for kind in kinds.tolist()]
+    texts = [None if code < 0 else words[code] for code in codes]
+    found = set(texts)
+    return _as_codes(name, texts, [word for word in dict.fromkeys(words) if word in found])
+
+
+def _as_codes(name: str, texts: list[str | None], labels: list[str]) -> Column:
     code_of = {label: code for code, label in enumerate(labels)}
     codes = [-1 if text is None else code_of[text] for text in texts]
     return Column(name, np.array(codes, dtype=np.int32), labels)
+
+
+def _times_as_texts(times: Any) -> list[str]:
+    """Write dates or spans of time no finer than they are: pandas' are in nanoseconds."""
+    for unit in ("D", "m", "s", "ms"):
+        coarse = times.astype(f"{times.dtype.kind}8[{unit}]")
+        if np.datetime_data(times.dtype)[0] not in ("Y", "M", "W") and (coarse == times).all():
+            return [str(time) for time in coarse]
+    return [str(time) for time in times]
 
 
 def scaled(column: Column, given: Any = None) -> Column:

@@ -9,7 +9,7 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.types import FloatArray
-from ptunfold.validation.points import refuse_mask
+from ptunfold.validation.points import in_memory, refuse_mask
 
 # Under another name: distances of Euclidean space, or what grows with them.
 _EUCLIDEAN = ("euclidean", "l2", "minkowski", "sqeuclidean", "nan_euclidean")
@@ -114,6 +114,7 @@ def check_value(values: FloatArray) -> FloatArray:
 
 def check_distance_matrix(X: Any) -> Any:
     """Return a matrix of distances, an array of floats or a sparse one, symmetric in any case."""
+    X = in_memory(X)
     refuse_mask(X, "X")
     if sparse.issparse(X):
         return _check_sparse(sparse.csr_array(X))

@@ -61,6 +61,22 @@ def check_places(Z: Any, embedding: FloatArray) -> FloatArray:
     return places
 
 
+def is_lazy(X: Any) -> bool:
+    """Tell whether something is an array or a data frame of Dask, without loading Dask."""
+    is_of_dask = type(X).__module__.partition(".")[0] in ("dask", "dask_expr")
+    return is_of_dask and (hasattr(type(X), "map_blocks") or has_partitions(X))
+
+
+def has_partitions(X: Any) -> bool:
+    """Tell a data frame of Dask, or a column of one, from an array."""
+    return hasattr(type(X), "map_partitions") and hasattr(type(X), "divisions")
+
+
+def in_memory(X: Any) -> Any:
+    """Compute a collection of Dask; return anything else as it is."""
+    return X.compute() if is_lazy(X) else X
+
+
 def warn_of_distances(points: FloatArray) -> None:
     """Say so where points look like the distances between points."""
     n_points, n_features = points.shape
@@ -94,6 +110,7 @@ def as_points(points: Any) -> Points:
 
 def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = "X") -> FloatArray:
     """Return a float32 or float64 array (n_points, n_features) of whatever scikit-learn takes."""
+    X = in_memory(X)
     if hasattr(X, "obsm") and hasattr(X, "X"):
         raise TypeError(
             f"{name} is an {type(X).__name__}, but an array of points is needed: pass "

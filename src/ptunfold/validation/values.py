@@ -57,6 +57,31 @@ def check_count(name: str, value: Any, *, or_auto: bool = False) -> None:
         raise ValueError(f"{name}={value!r} is not a positive whole number; pass 1 or more{auto}")
 
 
+def check_number(
+    name: str,
+    value: Any,
+    *,
+    least: float | None = None,
+    above: float | None = None,
+    most: float | None = None,
+    below: float | None = None,
+) -> None:
+    """Check that a parameter is a finite number within bounds, which belong to it or do not."""
+    is_number = isinstance(value, Real) and not isinstance(value, bool)
+    if (
+        is_number
+        and -np.inf < value < np.inf
+        and (least is None or value >= least)
+        and (above is None or value > above)
+        and (most is None or value <= most)
+        and (below is None or value < below)
+    ):
+        return
+    bounds = {"of at least": least, "above": above, "up to": most, "below": below}
+    words = " and ".join(f"{word} {bound}" for word, bound in bounds.items() if bound is not None)
+    raise ValueError(f"{name}={value!r} will not do; pass a finite number {words}".rstrip())
+
+
 def check_coherence(coherence: Any) -> None:
     """Check how much is to be carried over every edge."""
     is_share = isinstance(coherence, Real) and not isinstance(coherence, bool)
