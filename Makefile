@@ -42,10 +42,11 @@ kernels: kernels-float64 kernels-float32  ## compile what tests need
 kernels-%: $(DEV)
 	$(BIN)/python -m tests.compile_kernels $*
 
-fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments, kills, processes that share a cache, 500 fits in one process
+fuzz: $(DEV)  ## whole fits of points of every kind, damaged models, Ctrl-C at random moments and among a million points, kills, processes that share a cache, 500 fits in one process
 	$(BIN)/pytest tests/test_properties.py --hypothesis-profile=fuzz --timeout=0
 	$(BIN)/python tests/fuzz/models.py 20000
 	$(BIN)/python tests/fuzz/interrupts.py 50
+	$(BIN)/python tests/fuzz/many_points.py 20
 	$(BIN)/python tests/fuzz/kills.py 20
 	$(BIN)/python tests/fuzz/processes.py 3
 	$(BIN)/python tests/fuzz/soak.py 500
