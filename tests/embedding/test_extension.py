@@ -6,6 +6,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from scipy import sparse
 from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.base import clone
@@ -259,6 +260,22 @@ def test_a_copy_that_was_left_out_says_nothing(metric):
     placed = model.transform(given)
     np.testing.assert_allclose(placed[5:], model.embedding_[5:], atol=1e-9)
     np.testing.assert_allclose(placed[:5], model.embedding_[5:10], atol=1e-9)
+
+
+def test_a_point_that_rounding_alone_tells_from_one_left_out():
+    """In the coordinates of the span it came to lie nearer to the other one."""
+    rng = np.random.default_rng(0)
+    for _ in range(10):
+        first = rng.normal(size=(2, 11))
+        points = np.concatenate((first, np.nextafter(first, 9), np.nextafter(first, -9)))
+        empty = sparse.csr_array((6, 6))
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            model = PTU(disconnected="largest").fit(points, graph=empty)
+            placed = model.transform(points)
+        is_embedded = model.component_labels_ >= 0
+        assert is_embedded.sum() == 1
+        assert np.isfinite(placed[is_embedded]).all()
 
 
 def test_bridges_do_not_reach_out():

@@ -1,7 +1,7 @@
 """Ctrl-C among a million points: everything ends within two seconds.
 
-``python tests/fuzz/many_points.py 20`` interrupts a process that fits, transforms, saves and draws so
-many points, at that many random moments.
+``python tests/fuzz/many_points.py 20`` interrupts a process that fits, transforms, saves and draws
+so many points, at that many random moments.
 """
 
 from __future__ import annotations

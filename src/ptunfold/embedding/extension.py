@@ -8,7 +8,13 @@ import numpy as np
 
 from ptunfold.embedding.regression import LocalRegression
 from ptunfold.forks import cached_property
-from ptunfold.geometry.neighbors import distinct_places, edge_lengths, exact_search, query_tree
+from ptunfold.geometry.neighbors import (
+    Search,
+    distinct_places,
+    edge_lengths,
+    exact_search,
+    query_tree,
+)
 from ptunfold.geometry.span import Span
 from ptunfold.kernels.blending import Ways, blend, local_moments
 from ptunfold.threads import Run, cut, effective_n_jobs, run_blocks
@@ -109,7 +115,7 @@ class Extension:
         queries: FloatArray = new.astype(np.float64)
         if self.span is not None:
             queries, off_span = self.span.into(queries, n_jobs)
-        nearest = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
+        nearest = self._nearest(queries)
         coordinates, gaps = self._blend(nearest, queries, self.ways, n_jobs)
         way = np.hypot(gaps, np.maximum(off_span - _USUAL * self.usual_off_span, 0))
         is_far = way > FAR * self.reach_in_space[nearest]
@@ -162,6 +168,24 @@ class Extension:
             query = self.coordinates[[node]]
             blend(ways, np.zeros(1, dtype=np.int64), query, results[row : row + 1], unused)
         return results
+
+    def _nearest(self, queries: FloatArray) -> IntArray:
+        """Find the fitted point next to each, (n_queries,).
+
+        Of points that only rounding tells apart, one that is embedded is taken.
+        """
+        nearest: IntArray = self.places[self.search(queries.astype(self.points.dtype), 1)[:, 0]]
+        lost = np.flatnonzero(~self.is_embedded[nearest])
+        if len(lost) and self._rounding > 0:
+            others = self.embedded[self._search_embedded(queries[lost], 1)[:, 0]]
+            gaps = np.linalg.norm(self.points[others] - queries[lost], axis=1)
+            nearest[lost] = np.where(gaps <= self._rounding, others, nearest[lost])
+        return nearest
+
+    @cached_property
+    def _search_embedded(self) -> Search:
+        points = self.points[self.embedded].astype(np.float64)
+        return exact_search(points, len(points), 1, effective_n_jobs(self.n_jobs), are_new=True)
 
     @property
     def _rounding(self) -> float:
