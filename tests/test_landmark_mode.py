@@ -188,7 +188,7 @@ def test_a_matrix_that_does_not_fit_is_refused(monkeypatch):
     with pytest.raises(MemoryError, match=message):
         model.distances()
     monkeypatch.setattr(geodesic, "build_geometry", None)
-    with pytest.raises(MemoryError, match=r"need 1\d MB, but 1 MB are free; pass fewer sources"):
+    with pytest.raises(MemoryError, match=r"need 6 MB, but 1 MB are free; pass fewer sources"):
         geodesic_distances(points)
 
 

@@ -50,7 +50,7 @@ def datasets(
         make = getattr(sets, name)
         try:
             data = make(seed=seed) if n_points is None else make(n_points, seed=seed)
-        except RuntimeError as error:  # of a triangulation
+        except (RuntimeError, ValueError) as error:  # the first of a triangulation
             raise ValueError(f"{name} cannot be made of {n_points} points; pass more") from error
         columns, truth = _columns_of(data)
         if output.suffix.lower() not in (".npy", ".npz"):  # which hold points alone, and arrays
