@@ -229,7 +229,9 @@ def test_names_of_cells_and_columns_about_them_were_lost(cells, model, tmp_path)
 
 @pytest.mark.filterwarnings("ignore")
 def test_names_of_cells_stay_at_their_rows(cells, tmp_path):
-    cells.X[3, 1] = np.nan
+    values = np.array(cells.X)
+    values[3, 1] = np.nan
+    cells.X = values
     cells.write_h5ad(tmp_path / "in.h5ad")
     done = run("embed", tmp_path / "in.h5ad", "-o", tmp_path / "out.csv", "--missing", "drop")
     assert done.exit_code == 0, done.stderr

@@ -194,7 +194,8 @@ def lost_of(table: Table, *, has_columns: bool) -> list[str]:
     found = [] if has_columns else [f'obs["{name}"]' for name in content.obs]
     found += [part for part in ("X", "raw") if getattr(content, part) is not None]
     for part in ("obsm", "layers", "obsp", "varm", "varp"):
-        found += [f'{part}["{name}"]' for name in getattr(content, part)]
+        # From AnnData 0.13 on, X is a layer too, and has no name there.
+        found += [f'{part}["{name}"]' for name in getattr(content, part) if name is not None]
     found += [part for part in ("var", "uns") if len(getattr(content, part).keys())]
     return [name for name in found if not has_columns or name != table.place]
 
