@@ -320,3 +320,30 @@ def test_ctrl_c_while_a_task_never_comes_back():
         left = list(Stuck.done)
         Stuck.is_over.set()
     assert not left
+
+
+class Slow:
+    """A task that is at work for a while, and whose result takes two attempts to arrive."""
+
+    def __init__(self, trouble):
+        self.statuses, self.trouble, self.patience = ["pending"] * 3, [trouble], []
+
+    @property
+    def status(self):
+        return self.statuses.pop() if self.statuses else "finished"
+
+    def result(self, timeout):
+        assert not self.statuses  # it is done
+        self.patience.append(timeout)
+        if self.trouble:
+            raise self.trouble.pop()
+        return "found"
+
+
+@pytest.mark.parametrize("trouble", [TimeoutError(), UnboundLocalError("result")])
+def test_a_result_may_take_long_to_arrive(trouble):
+    """With half a second of patience it never came, or Dask failed: 20 000 points in float32."""
+    task = Slow(trouble)
+    assert cluster._result_of(task) == "found"
+    assert len(task.patience) == 2
+    assert min(task.patience) > 10

@@ -7,6 +7,7 @@ workers that come and go.
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable
 from concurrent.futures import CancelledError
 from contextlib import suppress
@@ -25,7 +26,8 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _IN_FLIGHT, _MOST_IN_FLIGHT = 2, 64  # blocks for each thread of the cluster, and in all
 _ATTEMPTS = 4
-_PATIENCE = 0.5  # seconds until Ctrl-C is heard
+_LEAST_PAUSE, _LONGEST_PAUSE = 1e-3, 0.1  # seconds between looks at a task
+_PATIENCE = 60.0  # for the way of a result
 
 
 class ClusterEngine(Engine):
@@ -153,11 +155,18 @@ class Sent:
 
 def _result_of(future: Any) -> FloatArray:
     """Wait for a task, so that Ctrl-C is heard though it never comes back."""
+    pause = _LEAST_PAUSE
     while True:
+        # Not by a short patience with the result: its way, begun anew each time, may take longer.
+        while future.status == "pending":
+            check_not_stopped()
+            time.sleep(pause)
+            pause = min(2 * pause, _LONGEST_PAUSE)
         try:
             found: FloatArray = future.result(timeout=_PATIENCE)
             return found
-        except TimeoutError:
+        # The latter of Dask itself, where a wait that is over is cancelled.
+        except (TimeoutError, UnboundLocalError):
             if future.status == "error":  # of the task itself
                 raise
         check_not_stopped()
