@@ -315,4 +315,8 @@ def test_faces_from_a_file_and_without(tmp_path):
     savemat(tmp_path / "other.mat", {"faces": images})
     with pytest.raises(ValueError, match="has the arrays faces; images is needed"):
         datasets.faces(tmp_path / "other.mat")
+    for content in (b"", b"a,b\n1,2\n" * 50, b"MATLAB 7.3 MAT-file" + bytes(105) + b"\0\2IM"):
+        (tmp_path / "broken.mat").write_bytes(content)
+        with pytest.raises(ValueError, match=r"broken\.mat is no MAT-file that SciPy reads; pass"):
+            datasets.faces(tmp_path / "broken.mat")
     assert datasets.faces().points.shape == (1797, 64)

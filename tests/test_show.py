@@ -11,7 +11,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
-from matplotlib.colors import to_hex
+from matplotlib.colors import to_hex, to_rgba
 
 from ptunfold import PTU, show
 from ptunfold.datasets import (
@@ -299,6 +299,31 @@ def test_images_and_errors_of_points_that_were_left_out():
     assert errors.max() < 1e-9
     exact[5] = np.nan
     assert len(show.error(model, exact).collections[0].get_array()) == 299
+
+
+@pytest.mark.parametrize(("scale", "least"), [(None, -1), ("diverging", -2), ("cyclic", -np.pi)])
+def test_points_without_a_value_are_drawn(scale, least):
+    rng = np.random.default_rng(0)
+    points, values = rng.random((50, 3)), np.linspace(-1, 2, 50)
+    values[::5], values[1] = np.nan, np.inf
+    points[7] = np.nan  # no place: nothing to draw
+    flat = show.embedding(points[:, :2], values, scale=scale)
+    solid = show.data(points, values, scale=scale)
+    for ax, n_drawn in ((flat, 50), (solid, 49)):
+        ax.figure.canvas.draw()
+        drawn = ax.collections[0]
+        colors = drawn.to_rgba(drawn.get_array())
+        assert len(colors) == n_drawn
+        assert (colors == to_rgba(GAP)).all(axis=1).sum() == 11
+        assert drawn.norm.vmin == pytest.approx(least, abs=0.2)
+    assert show.embedding(points[:, :2], np.full(50, np.nan)).collections[0].get_array().mask.all()
+
+
+def test_a_colour_of_ones_own_for_points_without_a_value():
+    own = plt.get_cmap("viridis").with_extremes(bad="red")
+    ax = show.embedding(np.eye(2), [0.5, np.nan], cmap=own)
+    drawn = ax.collections[0]
+    assert to_hex(drawn.to_rgba(drawn.get_array())[1]) == to_hex("red")
 
 
 @pytest.mark.parametrize("n_components", [1, 3, 4])

@@ -93,6 +93,7 @@ def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[
             if options.get("norm") is not None:
                 numbers = {**numbers, "vmin": None, "vmax": None}
             style = {**style, **numbers, **options}
+            return _scatter_values(ax, places, style)
     elif scale is not None:
         raise ValueError(f"scale={scale!r} is for numbers and words; pass one a point as color")
     drawn = ax.scatter(*places.T, **style)
@@ -106,6 +107,23 @@ def _scatter(ax: Any, places: FloatArray, color: Any, scale: Any, options: dict[
         words = [_short(label, _MOST_BESIDE // columns) for label in labels]
         words = [word.replace("$", r"\$") for word in words]  # which is no mathematics here
         ax.legend(dots, words, loc="center left", bbox_to_anchor=(1, 0.5), ncols=columns)
+    return drawn
+
+
+def _scatter_values(ax: Any, places: FloatArray, style: dict[str, Any]) -> Any:
+    """Draw points in the colours of numbers, and in grey those without: matplotlib drops them."""
+    import matplotlib as mpl
+
+    values = np.ma.masked_invalid(np.asarray(style["c"], dtype=np.float64))
+    cmap = mpl.colormaps.get_cmap(style["cmap"])
+    if cmap.get_bad()[3] == 0:  # transparent, unless somebody chose a colour
+        cmap = cmap.with_extremes(bad=GAP)
+    least = values.min() if values.count() else 0.0
+    drawn = ax.scatter(*places.T, **{**style, "c": values.filled(least), "cmap": cmap})
+    ax.set_aspect("equal")
+    if values.count() < len(values):
+        is_drawn = np.isfinite(places).all(axis=1) if ax.name == "3d" else slice(None)
+        drawn.set_array(values[is_drawn])
     return drawn
 
 

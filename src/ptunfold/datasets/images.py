@@ -247,8 +247,12 @@ def faces(path: str | Path | None = None) -> Dataset:
         digits = load_digits()
         return Dataset(digits.data / 16.0, digits.target.astype(float), None, shape=(8, 8))
     from scipy.io import loadmat
+    from scipy.io.matlab import MatReadError
 
-    content = loadmat(str(path))
+    try:
+        content = loadmat(str(path))
+    except (ValueError, NotImplementedError, MatReadError) as error:
+        raise ValueError(f"{path} is no MAT-file that SciPy reads; pass face_data.mat") from error
     if "images" not in content:
         names = ", ".join(name for name in content if not name.startswith("__"))
         raise ValueError(f"{path} has the arrays {names}; images is needed")
