@@ -2,10 +2,11 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_array
 from scipy.spatial.distance import cdist
 
 from ptunfold import PTU
-from ptunfold.geometry.span import span_coordinates
+from ptunfold.geometry.span import Span, span_coordinates
 
 
 @pytest.mark.parametrize("offset", [0.0, 1e4])
@@ -88,3 +89,29 @@ def test_new_points_beside_the_span():
     back = broad.inverse_transform(broad.embedding_[:50])
     assert back.shape == (50, 20)
     assert np.abs(back - wide[:50]).max() < 0.02
+
+
+@pytest.mark.parametrize("apart", [1e-3, 1e-6, 1e-9, 1e-12])
+@pytest.mark.parametrize("scale", [1e-30, 1.0])
+def test_near_copies_come_to_their_places(apart, scale):
+    rng = np.random.default_rng(0)
+    points = np.vstack([rng.normal(size=(20, 90))] * 3)
+    points = scale * (points + apart * rng.normal(size=points.shape))
+    coordinates = span_coordinates(points)
+    span = Span(points, coordinates)
+    found, off = span.into(points)
+    np.testing.assert_allclose(found, coordinates, rtol=0, atol=1e-14 * scale)
+    np.testing.assert_allclose(span.out(coordinates), points, rtol=0, atol=1e-14 * scale)
+    assert off.max() < 1e-6 * scale  # the root of a difference of squares
+
+
+def test_one_of_two_near_copies_is_placed_where_it_was():
+    """One point is embedded; its near copy is not, and must not be taken for it."""
+    rng = np.random.default_rng(0)
+    places = np.vstack([rng.normal(size=(6, 35))] * 2)
+    points = places + 1e-9 * rng.normal(size=places.shape)
+    with pytest.warns(UserWarning, match="only the largest"):
+        model = PTU(disconnected="largest").fit(points, graph=csr_array((12, 12)))
+    assert (model.component_labels_ >= 0).sum() == 1
+    first = model.component_labels_.argmax()
+    np.testing.assert_array_equal(model.transform(points[[first]]), model.embedding_[[first]])

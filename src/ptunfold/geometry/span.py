@@ -78,10 +78,9 @@ class Span:
 
     def __init__(self, points: FloatArray, coordinates: FloatArray) -> None:
         self.center = points.mean(axis=0, dtype=np.float64)
-        # As (points - center) @ Q = C, Qᵗ is what brings C nearest to the points. The bits of other
-        # processes, which may have fewer threads, have to be the same.
+        # The bits of other processes, which may have fewer threads, have to be the same.
         with single_threaded_blas():
-            self.basis = _solve(coordinates, points - self.center)
+            self.basis = _basis(coordinates, points - self.center)
 
     def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Write other points in the coordinates of the nearest in the span; also how far it is."""
@@ -108,10 +107,28 @@ class Span:
         return points
 
 
-def _solve(matrix: FloatArray, right: FloatArray) -> FloatArray:
-    """Find the smallest least-squares solution; n points span at most n - 1 dimensions."""
-    precision = 1e-10 if matrix.dtype == np.float64 else 1e-5
-    solution, *_ = linalg.lstsq(
-        matrix.astype(np.float64), right, cond=precision, lapack_driver="gelsy"
+def _basis(coordinates: FloatArray, offsets: FloatArray) -> FloatArray:
+    """Find the directions W, (n_coordinates, n_features), with ``offsets = coordinates @ W``.
+
+    Least squares would divide the rounding of points by the little that the weakest combinations of
+    coordinates hold, which are those between near copies. But W is orthonormal: with C P = Q R the
+    rows of Qᵗ offsets = R Pᵗ W come with the strongest first, and each is made orthogonal to those
+    before it, here and in R alike. What rounds in the weak ones then stays in the weak ones.
+    """
+    precision = 1e-13 if coordinates.dtype == np.float64 else 1e-5
+    turned, triangle, order = linalg.qr_multiply(
+        coordinates.astype(np.float64), offsets.T, mode="right", pivoting=True
     )
-    return solution
+    sizes = np.abs(np.diag(triangle))
+    n_held = int((sizes > precision * sizes.max(initial=0)).sum())
+    unit = 1 / sizes[:n_held, None]
+    weights = np.zeros((n_held, len(order)))
+    weights[:, order] = unit * triangle[:n_held]
+    return _orthonormal(weights).T @ _orthonormal(unit * turned.T[:n_held])
+
+
+def _orthonormal(rows: FloatArray) -> FloatArray:
+    """Make each row orthogonal to those before it, of length one, and towards where it was."""
+    columns, triangle = linalg.qr(rows.T, mode="economic")
+    signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)
+    return (columns * signs).T
