@@ -142,7 +142,9 @@ def rats(points, n_components, seed):
     sys.modules.setdefault("hyperspy.learn.rpca", stand_in)
     from pyLDLE2.buml_ import BUML
 
-    model = BUML(d=n_components, n_proc=2, global_opts={"color_tear": False})
+    # By default clusters of up to 25 views of 28 points, more than small sets have.
+    views = {"eta_max": min(25, (len(points) - 1) // 28)}
+    model = BUML(d=n_components, n_proc=2, intermed_opts=views, global_opts={"color_tear": False})
     return model.fit(X=np.asarray(points, dtype=float)), None
 
 
