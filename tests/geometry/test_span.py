@@ -1,9 +1,11 @@
 """Points that span less than there are features."""
 
+import tracemalloc
+
 import numpy as np
 import pytest
 from scipy.sparse import csr_array
-from scipy.spatial.distance import cdist
+from scipy.spatial.distance import cdist, pdist
 
 from ptunfold import PTU
 from ptunfold.geometry.span import Span, span_coordinates
@@ -115,3 +117,27 @@ def test_one_of_two_near_copies_is_placed_where_it_was():
     assert (model.component_labels_ >= 0).sum() == 1
     first = model.component_labels_.argmax()
     np.testing.assert_array_equal(model.transform(points[[first]]), model.embedding_[[first]])
+
+
+@pytest.mark.parametrize("is_flat", [True, False])
+def test_wide_points_are_not_copied_many_times(is_flat):
+    rng = np.random.default_rng(0)
+    points = rng.random((200, 60_000), dtype=np.float32)
+    if is_flat:
+        points = rng.random((200, 3), dtype=np.float32) @ points[:3]
+    tracemalloc.start()
+    try:
+        reduced = span_coordinates(points)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert reduced.shape == (200, 3 if is_flat else 200)
+    some = 8 * 64 * points.shape[1]  # whose directions are looked at, in float64
+    assert peak < 3 * some + 0.5 * points.nbytes
+
+
+def test_triangles_one_after_the_other():
+    """Enough features for several blocks of rows."""
+    points = np.random.default_rng(0).normal(size=(300, 30_000))
+    reduced = span_coordinates(points)
+    np.testing.assert_allclose(pdist(reduced), pdist(points), rtol=1e-12)

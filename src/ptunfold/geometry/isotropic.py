@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.geometry.order import sample
-from ptunfold.threads import single_threaded_blas
+from ptunfold.threads import cut, single_threaded_blas
 from ptunfold.types import FloatArray
 
 _SAMPLE = 1000  # its spectrum tells whether there is such noise at all
@@ -106,8 +106,10 @@ def _look(points: FloatArray) -> tuple[int, FloatArray]:
     """
     n_points, n_features = points.shape
     if n_points <= n_features:
-        (centred,) = _centred(points, n_points)
-        products = centred @ centred.T
+        products = np.zeros((n_points, n_points))
+        for columns in cut(n_features, max(1, _BLOCK // n_points)):
+            centred = points[:, columns] - points[:, columns].mean(axis=0, dtype=np.float64)
+            products += centred @ centred.T
     else:
         products = np.zeros((n_features, n_features))
         for centred in _centred(points):
@@ -116,9 +118,9 @@ def _look(points: FloatArray) -> tuple[int, FloatArray]:
     return n_above_noise(values[: n_points - 1], n_points, n_features), products
 
 
-def _centred(points: FloatArray, n_rows: int = 0) -> Iterator[FloatArray]:
+def _centred(points: FloatArray) -> Iterator[FloatArray]:
     """Go through points less their mean, in float64, block by block."""
     mean = points.mean(axis=0, dtype=np.float64)
-    n_rows = n_rows or max(1, _BLOCK // points.shape[1])
+    n_rows = max(1, _BLOCK // points.shape[1])
     for start in range(0, len(points), n_rows):
         yield points[start : start + n_rows] - mean

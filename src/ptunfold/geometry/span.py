@@ -9,7 +9,8 @@ from ptunfold.geometry.neighbors import distinct_places
 from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import FloatArray
 
-_POINTS_TOGETHER = 256
+_POINTS_TOGETHER, _FEATURES_TOGETHER, _VALUES_TOGETHER = 256, 1 << 12, 1 << 21
+_ROWS = 4  # times a triangle, at least: it is factored with each of them
 _MANY_FEATURES = 8  # fewer cost nothing
 _SOME_POINTS = 64  # which tell a span of less than half as many dimensions
 _ROUNDINGS = 4.0  # by which points may be off the span
@@ -34,6 +35,11 @@ def span_coordinates(points: FloatArray, least: int = 1) -> FloatArray:
     return np.ascontiguousarray(coordinates[distinct_places(points)].astype(points.dtype))
 
 
+def _blocks(n_points: int, n_features: int) -> list[slice]:
+    """Cut points into blocks, of few points where each is large."""
+    return cut(n_points, max(1, min(_POINTS_TOGETHER, _VALUES_TOGETHER // n_features)))
+
+
 def _along_few_directions(points: FloatArray, least: int) -> FloatArray | None:
     n_points, n_features = points.shape
     if n_features < _MANY_FEATURES:
@@ -50,23 +56,34 @@ def _along_few_directions(points: FloatArray, least: int) -> FloatArray | None:
             return None
         basis = directions[:n_found]
         coordinates = np.empty((n_points, n_found))
-        for block in cut(n_points, _POINTS_TOGETHER):
-            offsets = points[block] - center
-            coordinates[block] = offsets @ basis.T
-            if np.abs(offsets - coordinates[block] @ basis).max() > rounding * np.sqrt(n_features):
-                return None
+        for block in _blocks(n_points, n_features):
+            coordinates[block] = (points[block] - center) @ basis.T
+        most = rounding * np.sqrt(n_features)
+        for columns in cut(n_features, _FEATURES_TOGETHER):
+            for block in cut(n_points, _POINTS_TOGETHER):
+                off = points[block, columns] - center[columns]
+                off -= coordinates[block] @ basis[:, columns]
+                if max(off.max(), -off.min()) > most:
+                    return None
     return coordinates
 
 
 def _by_triangle(points: FloatArray) -> FloatArray:
     n_points, n_features = points.shape
-    # QR and not the Gram matrix, whose square root has only half the digits.
-    columns = np.array(points.T, dtype=np.float64, order="F")
-    columns -= columns.mean(axis=1, keepdims=True)
-    # LAPACK itself, because scipy.linalg.qr would copy the whole matrix for its upper part.
-    n_work, _ = linalg.lapack.dgeqrf_lwork(n_features, n_points)
-    factored, _, _, _ = linalg.lapack.dgeqrf(columns, lwork=int(n_work), overwrite_a=True)
-    return np.triu(factored[:n_points]).T
+    # QR and not the Gram matrix, whose square root has only half the digits. Of some rows after the
+    # other: the triangle of those before stands for them, and all of them never are in float64.
+    triangle = np.empty((0, n_points))
+    for rows in cut(n_features, max(_ROWS * n_points, _VALUES_TOGETHER // n_points)):
+        n_before = len(triangle)
+        columns = np.empty((n_before + rows.stop - rows.start, n_points), order="F")
+        columns[:n_before] = triangle
+        columns[n_before:] = points[:, rows].T
+        columns[n_before:] -= columns[n_before:].mean(axis=1, keepdims=True)
+        # LAPACK itself, because scipy.linalg.qr would copy the whole matrix for its upper part.
+        n_work, _ = linalg.lapack.dgeqrf_lwork(*columns.shape)
+        factored, _, _, _ = linalg.lapack.dgeqrf(columns, lwork=int(n_work), overwrite_a=True)
+        triangle = np.triu(factored[:n_points])
+    return triangle.T
 
 
 class Span:
@@ -93,7 +110,7 @@ class Span:
             squares = np.square(offsets).sum(axis=1) - np.square(found[block]).sum(axis=1)
             off[block] = np.sqrt(np.maximum(squares, 0))
 
-        run_blocks(handle, cut(len(new), _POINTS_TOGETHER), Run(n_jobs))
+        run_blocks(handle, _blocks(*new.shape), Run(n_jobs))
         return found, off
 
     def out(self, places: FloatArray, n_jobs: int | None = None) -> FloatArray:
@@ -103,7 +120,7 @@ class Span:
         def handle(block: slice) -> None:
             points[block] = self.center + np.einsum("ij,jk->ik", places[block], self.basis)
 
-        run_blocks(handle, cut(len(places), _POINTS_TOGETHER), Run(n_jobs))
+        run_blocks(handle, _blocks(*points.shape), Run(n_jobs))
         return points
 
 
