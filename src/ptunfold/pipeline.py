@@ -10,7 +10,7 @@ from ptunfold.caller import warn
 from ptunfold.embedding.judging import fewer_neighbors, is_truer
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
-from ptunfold.geodesics.seams import cut_open
+from ptunfold.geodesics.seams import closes, cut_open
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
 from ptunfold.geometry.seeing import seen_by
@@ -229,9 +229,12 @@ class _Builder:
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
         thinner = prune(proximity_graph(self.points, fewer, self.order, self.run), fewer, texture)
         dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        if is_truer(self.points, thinner.graph, pruned.graph, dim, n_jobs=n_jobs):
-            return thinner, fewer
-        return pruned, settings
+        if not is_truer(self.points, thinner.graph, pruned.graph, dim, n_jobs=n_jobs):
+            return pruned, settings
+        # A picture that folds is no judge, and so few neighbours leave holes in a solid.
+        if dim > 2 and closes(self.build(pruned, settings, texture), n_jobs):
+            return pruned, settings
+        return thinner, fewer
 
     def build(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:
         """Go from points and their graph (Sec. 3.1) to the connection, as it was decided."""

@@ -40,9 +40,24 @@ def cap(n_points=1000, seed=0):
     return np.column_stack((radius * np.cos(angle), radius * np.sin(angle), height))
 
 
-def three_torus(n_points=2000, seed=0):
-    angles = np.random.default_rng(seed).uniform(0, TURN, (n_points, 3))
-    return np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
+def three_torus(n_points=2000, seed=0, noise=0.0):
+    rng = np.random.default_rng(seed)
+    angles = rng.uniform(0, TURN, (n_points, 3))
+    points = np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
+    return points + noise * rng.normal(size=points.shape)
+
+
+def noisy_knot(n_points, seed):
+    rng = np.random.default_rng(seed)
+    angle = rng.uniform(0, TURN, n_points)
+    points = np.column_stack(
+        (
+            np.sin(angle) + 2 * np.sin(2 * angle),
+            np.cos(angle) - 2 * np.cos(2 * angle),
+            -np.sin(3 * angle),
+        )
+    )
+    return points + 0.03 * np.ptp(points, axis=0).max() * rng.normal(size=points.shape)
 
 
 @pytest.mark.parametrize(
@@ -70,6 +85,36 @@ def test_what_it_is(points, dim, name, n_seams, euler):
     assert name in str(topology)
     assert topology.is_orientable == (name not in ("a Möbius band", "a Klein bottle"))
     assert (len(topology.edges) > 0) == (n_seams > 0) == (len(model.images([0])) > 0)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+@pytest.mark.parametrize("seed", [1, 16, 36, 49])
+def test_ends_of_a_noisy_ring_meet(seed):
+    """The last point of an end lies anywhere across: by one alone these stayed open."""
+    assert PTU(1).fit(noisy_knot(3000, seed)).topology_.name == "a ring"
+
+
+@pytest.mark.parametrize(("n_points", "seed"), [(1000, 0), (1000, 1), (3000, 0)])
+def test_a_noisy_solid_closes(n_points, seed):
+    """Few neighbours, or tangent planes that agree by 0.7, made it a sheet."""
+    model = PTU(3, landmarks=50).fit(three_torus(n_points, seed, 0.06))
+    assert model.topology_.name == "a 3-torus"
+    assert model.topology_.is_sure
+    assert [seam.kind for seam in model.topology_.seams] == ["period"] * 3
+    assert len(model.images([0])) > 0
+
+
+@pytest.mark.parametrize("noise", [0.0, 0.05])
+def test_a_solid_ball_has_a_rim(noise):
+    rng = np.random.default_rng(0)
+    ways = rng.normal(size=(1500, 3))
+    ball = (
+        ways / np.linalg.norm(ways, axis=1, keepdims=True) * rng.uniform(size=(1500, 1)) ** (1 / 3)
+    )
+    points = np.column_stack((ball, np.zeros((1500, 2)))) + noise * rng.normal(size=(1500, 5))
+    topology = PTU(3, landmarks=50).fit(points).topology_
+    assert topology.has_rim
+    assert not topology.seams
 
 
 def test_a_hole_in_a_plane_is_not_cut():

@@ -6,8 +6,9 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from ptunfold import build_graph, connect, estimate_frames
+from ptunfold import PTU, build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square, flat_torus
+from ptunfold.geodesics import seams
 from ptunfold.geodesics.seams import (
     _around_voids,
     _closes,
@@ -16,6 +17,7 @@ from ptunfold.geodesics.seams import (
     _independent,
     _is_ring,
     _is_sure,
+    _is_torus,
     _on_the_way,
     _parts,
     _seam,
@@ -103,16 +105,51 @@ def test_measures_of_a_group():
 
 
 def test_motions_are_believed_where_transport_is_coherent():
-    assert _is_sure(SQUARE)
+    assert _is_sure(SQUARE, is_torus=False)
     n_edges = SQUARE.graph.n_edges
-    for share, is_sure in ((0.75, True), (0.74, False)):
+    for share, is_torus, is_sure in (
+        (0.75, False, True),
+        (0.74, False, False),
+        (0.61, True, True),
+        (0.59, True, False),
+    ):
         kept = np.full(n_edges, share)
-        assert _is_sure(replace(SQUARE, coherence=kept)) == is_sure
+        assert _is_sure(replace(SQUARE, coherence=kept), is_torus) == is_sure
     curve = along_ring()
-    assert _is_sure(replace(curve, coherence=np.zeros(curve.graph.n_edges)))
+    assert _is_sure(replace(curve, coherence=np.zeros(curve.graph.n_edges)), is_torus=False)
     for share, is_sure in ((0.71, True), (0.69, False)):
         explained = np.full(curve.graph.n_points, share)
-        assert _is_sure(replace(curve, explained=explained)) == is_sure
+        assert _is_sure(replace(curve, explained=explained), is_torus=True) == is_sure
+
+
+def test_a_torus_closes_along_all_its_directions():
+    found = find_topology(laid(flat_torus(600).points, 16))
+    assert _is_torus(found)
+    assert not _is_torus(replace(found, has_rim=True))
+    assert not _is_torus(replace(found, seams=found.seams[:1]))
+    other = replace(found.seams[0], kind="glide")
+    assert not _is_torus(replace(found, seams=(other, found.seams[1])))
+
+
+def test_shifts_of_a_solid_are_measured_from_many_points(monkeypatch):
+    """Those from the middle alone differ more from set to set."""
+
+    def lengths():
+        found = []
+        for seed in range(4):
+            rng = np.random.default_rng(seed)
+            angles = rng.uniform(0, TURN, (1000, 3))
+            points = np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
+            points += 0.06 * rng.normal(size=points.shape)
+            model = PTU(3, landmarks=30, seams="leave").fit(points)
+            found += [seam.length for seam in model.topology_.seams]
+        return found
+
+    many = lengths()
+    monkeypatch.setattr(seams, "_seen_from_more", lambda connection, torn, groups, told: told)
+    one = lengths()
+    assert len(many) == len(one) == 12
+    assert np.std(many) < 0.85 * np.std(one)
 
 
 @pytest.mark.parametrize(

@@ -62,11 +62,15 @@ _RIM, _SOLID_RIM, _ONE_SIDE = 0.25, 0.35, -0.2
 _SHIFT = 0.25
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
+# Of more points from fewer roots: their steps are shorter.
+_MOST_ROOTS, _UNROLLED = 16, 40_000
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
 _MOST_POINTS, _N_CELLS = 50_000, 10_000
-_COHERENT = 0.75
+# Of what is carried from edge to edge: enough to believe motions; and where all directions close by
+# shifts and there is no rim, which no rough data do by chance.
+_COHERENT, _COHERENT_TORUS = 0.75, 0.6
 # Of edges, what lines explain: 0.94 and more on curves, 0.45 and less on sheets and lumps.
 _ALONG_A_CURVE = 0.7
 # Of the square of an edge: where ends are off by less, no loop is shifted, which is by three edges.
@@ -98,7 +102,8 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     cells = gather(connection, _N_CELLS)
     unrolled = unroll(cells.coarse)
     found = _find(cells.coarse, unrolled, n_jobs, of_cells=True)
-    return replace(cells.spread(found, unrolled.turns), is_sure=_is_sure(connection))
+    found = cells.spread(found, unrolled.turns)
+    return replace(found, is_sure=_is_sure(connection, _is_torus(found)))
 
 
 def _find(
@@ -116,16 +121,20 @@ def _find(
     seams = [group for group in found if group in closing and len(group.edges) >= least]
     across = [group.edges for group in closing]
     edges = np.concatenate(across) if seams else np.empty(0, dtype=np.int64)
-    return Topology(
-        tuple(_seam(group, graph, unrolled.tree) for group in seams),
+    torn = np.column_stack((graph.tails[edges], graph.indices[edges]))
+    told = [_seam(group, graph, unrolled.tree) for group in seams]
+    if dim > 2 and seams:
+        told = _seen_from_more(connection, torn, seams, told)
+    topology = Topology(
+        tuple(told),
         dim=dim,
         has_rim=has_rim,
         is_orientable=all(np.linalg.det(group.turn) > 0 for group in groups),
         n_holes=len(found) - len(seams) if has_rim else 0,
-        edges=np.column_stack((graph.tails[edges], graph.indices[edges])),
+        edges=torn,
         where=unrolled.outward,
-        is_sure=_is_sure(connection),
     )
+    return replace(topology, is_sure=_is_sure(connection, _is_torus(topology)))
 
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
@@ -137,12 +146,18 @@ def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
     return not has_rim or (is_loop and group.trust >= _TRUSTED)
 
 
-def _is_sure(connection: Connection) -> bool:
+def _is_torus(topology: Topology) -> bool:
+    """Tell whether all directions close, each by a shift."""
+    n_shifts = sum(seam.kind == "period" for seam in topology.seams)
+    return not topology.has_rim and n_shifts == len(topology.seams) == topology.dim
+
+
+def _is_sure(connection: Connection, is_torus: bool) -> bool:
     """Tell whether motions can be believed: of a curve always, if it is one; it turns nowhere."""
     kept, explained = connection.coherence, connection.explained
     if connection.intrinsic_dim == 1:
         return explained is None or bool(explained.mean() >= _ALONG_A_CURVE)
-    return kept is None or bool(kept.mean() >= _COHERENT)
+    return kept is None or bool(kept.mean() >= (_COHERENT_TORUS if is_torus else _COHERENT))
 
 
 def cut_open(
@@ -154,13 +169,9 @@ def cut_open(
     for each loop that closes.
     """
     torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
-    if seams == "leave" or not _is_sure(geometry.connection):
+    if seams == "leave":
         return geometry
-    least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
-    for nodes, part in _parts(geometry, least):
-        if _lies_flat(part, n_jobs):
-            continue
-        topology = find_topology(part, n_jobs)
+    for nodes, topology in _topologies(geometry, n_jobs):
         has_room = n_components >= topology.dim + len(topology.seams)
         if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
             warn(
@@ -176,6 +187,21 @@ def cut_open(
                     'have it so without this warning, or "leave" to fold the sheet'
                 )
     return replace(geometry, torn=np.concatenate(torn))
+
+
+def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
+    """Tell whether some part of the data surely closes upon itself."""
+    return any(topology.seams for _, topology in _topologies(geometry, n_jobs))
+
+
+def _topologies(geometry: Geometry, n_jobs: int | None) -> Iterator[tuple[IntArray, Topology]]:
+    """Find the topology of each part that is large enough and lies not flat, where it is sure."""
+    least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
+    for nodes, part in _parts(geometry, least):
+        if _is_sure(part, is_torus=True) and not _lies_flat(part, n_jobs):
+            topology = find_topology(part, n_jobs)
+            if topology.is_sure:
+                yield nodes, topology
 
 
 def topology_of(geometry: Geometry) -> Topology:
@@ -273,9 +299,10 @@ def _has_rim(connection: Connection, of_cells: bool) -> bool:
     is_behind = np.einsum("ei,ei->e", steps, ahead[graph.tails]) < _ONE_SIDE
     has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
     is_rim = ~has_behind & (sizes > 0.5)
-    if of_cells:  # which have few neighbours: some lack one anywhere, but not next to each other
-        is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) > 0
-    n_rim = np.count_nonzero(is_rim)
+    # Where neighbours are few for the directions there are, some points lack one anywhere, but not
+    # next to each other.
+    n_beside = np.bincount(graph.tails, is_rim[graph.indices], graph.n_points)
+    n_rim = np.count_nonzero(is_rim & (n_beside >= (2 if dim > 2 else int(of_cells))))
     least = _RIM if dim == 2 else _SOLID_RIM
     return bool(n_rim > least * graph.n_points ** (1 - 1 / dim))
 
@@ -458,6 +485,26 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
         closing=group.closing,
         trust=group.trust,
     )
+
+
+def _seen_from_more(
+    connection: Connection, torn: IntArray, groups: list[_Group], seams: list[Seam]
+) -> list[Seam]:
+    """Measure shifts from more points of a solid that is cut open: of its long steps one errs."""
+    chart = connection.without(torn)
+    n_points = chart.graph.n_points
+    n_roots = min(_MOST_ROOTS, max(_UNROLLED // n_points, 1))
+    roots = np.linspace(0, n_points - 1, n_roots).astype(np.int64)
+    unrolled = [unroll(chart, int(root)) for root in roots]
+    again = []
+    for group, seam in zip(groups, seams, strict=True):
+        if seam.kind == "period":
+            seen = [_with_motion(connection, one, group.edges, group.weakest) for one in unrolled]
+            length = float(np.mean([np.linalg.norm(one.gaps, axis=1).mean() for one in seen]))
+            shift = seam.shift * (length / np.linalg.norm(seam.shift))
+            seam = replace(seam, length=length, shift=shift)
+        again.append(seam)
+    return again
 
 
 def _way_to_root(graph: Graph, tree: Tree, node: int) -> list[int]:

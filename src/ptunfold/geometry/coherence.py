@@ -125,7 +125,9 @@ def _edges_at(graph: Graph, nodes: IntArray) -> IntArray:
     degrees = np.diff(graph.indptr)[nodes]
     firsts = graph.indptr[nodes] - np.concatenate(([0], np.cumsum(degrees[:-1])))
     leaving = np.repeat(firsts, degrees) + np.arange(degrees.sum())
-    return np.unique(np.concatenate((leaving, graph.reverse[leaving])))
+    is_there = np.zeros(graph.n_edges, dtype=bool)
+    is_there[leaving] = is_there[graph.reverse[leaving]] = True
+    return np.flatnonzero(is_there)
 
 
 def _turns(

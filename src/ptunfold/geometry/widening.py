@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
-from scipy import sparse
+from scipy import linalg, sparse
 from scipy.sparse import csgraph
 
 from ptunfold.geometry.frames import edges_in_frames, find_members
@@ -31,8 +31,9 @@ _EDGES_TOGETHER = 8192
 _VALUES_TOGETHER = 1 << 20
 # Between the ends of a ring: in units of L log(n) / n, and of the longest way from one point to the
 # next; and how straight the way over it is.
-_LARGEST_GAP, _TIMES_THE_NEXT, _TOWARDS = 2.0, 2.0, 0.5
+_LARGEST_GAP, _TIMES_THE_NEXT, _TOWARDS = 2.5, 2.25, 0.5
 _LEAST_RING = 10  # points
+_LAST, _MOST_LAST = 60, 100  # of so many points of a ring one, and no more, tell where an end leads
 
 
 def widen_graph(
@@ -184,18 +185,24 @@ def _gap_of_a_ring(
     end = nodes[lengths_from(graph, outermost)[nodes].argmax()]
     from_end = lengths_from(graph, end)[nodes]
     other, length = nodes[from_end.argmax()], from_end.max()
-    edge = np.array([[end, other]])
-    gap = float(edge_lengths(points, *edge.T, n_jobs=1)[0])
+    # Noise moves single points to the side: the last ones of both ends tell where they lead.
+    n_last = 1 if isinstance(points, Space) else min(max(len(nodes) // _LAST, 1), _MOST_LAST)
+    ends = [
+        nodes[np.argsort(lengths, kind="stable")[:n_last]]
+        for lengths in (from_end, lengths_from(graph, other)[nodes])
+    ]
+    pairs = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(-1, 2)
+    gaps = edge_lengths(points, *pairs.T, n_jobs=1)
+    edge, gap = pairs[[gaps.argmin()]], float(gaps.min())
     largest = _LARGEST_GAP * np.log(len(nodes)) / len(nodes) * length
-    if not 0 < gap <= min(largest, _TIMES_THE_NEXT * longest):
+    if not 0 < gap <= min(largest, _TIMES_THE_NEXT * longest) or has_edges(graph, *edge.T).any():
         return None
     if isinstance(points, Space):
         assert frames.members is not None
-        ends = edge[0]
-        along = shadows(points, frames.members[ends], frames.vectors[ends], ends, ends[::-1])
+        at = edge[0]
+        along = shadows(points, frames.members[at], frames.vectors[at], at, at[::-1]) / gap
     else:
-        offset = points[other].astype(np.float64) - points[end]
-        along = offset @ frames.vectors[[end, other], :, 0].T
-    along = np.abs(along)
-    is_open = along.min() < _TOWARDS * gap or has_edges(graph, *edge.T).any()
-    return None if is_open else edge
+        first, last = (points[one].mean(axis=0, dtype=np.float64) for one in ends)
+        ways = [linalg.svd(frames.vectors[one, :, 0], full_matrices=False)[2][0] for one in ends]
+        along = np.array(ways) @ ((last - first) / (np.linalg.norm(last - first) or 1.0))
+    return edge if np.abs(along).min() >= _TOWARDS else None
