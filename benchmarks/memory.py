@@ -156,7 +156,8 @@ def measure(case):
     small = dict(how)
     if isinstance(small.get("landmarks"), int):
         small["landmarks"] = min(small["landmarks"], 50)
-    PTU(**small).fit(given(made(case["data"], 1200, *shape, seed=1), how))
+    n_small = min(1200, case["n_points"])
+    PTU(**small).fit(given(made(case["data"], n_small, *shape, seed=1), how))
     if isinstance(how.get("engine"), Disk):
         how["engine"] = Disk(f"{folder.name}/second")
     points = given(made(case["data"], case["n_points"], *shape), how)
@@ -238,6 +239,9 @@ def cases():
     add("wide", 20_000, 50, data="rough")
     add("wide", 20_000, 3, data="noisy")
     add("wide", 2000, 10_000)
+    add("wide", 500, 50_000)
+    add("wide", 221, 200_000, "float32")
+    add("wide", 221, 200_000, "float32", data="rough")
     for n_features in (50, 200):
         for data in ("clean", "noisy", "rough"):
             add("larger", 20_000, n_features, "float32", data)

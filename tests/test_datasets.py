@@ -315,7 +315,9 @@ def test_faces_from_a_file_and_without(tmp_path):
     savemat(tmp_path / "other.mat", {"faces": images})
     with pytest.raises(ValueError, match="has the arrays faces; images is needed"):
         datasets.faces(tmp_path / "other.mat")
-    for content in (b"", b"a,b\n1,2\n" * 50, b"MATLAB 7.3 MAT-file" + bytes(105) + b"\0\2IM"):
+    whole = (tmp_path / "face_data.mat").read_bytes()
+    broken = (b"", b"a,b\n1,2\n" * 50, b"MATLAB 7.3 MAT-file" + bytes(105) + b"\0\2IM")
+    for content in (*broken, whole[:200], whole[: len(whole) // 2]):
         (tmp_path / "broken.mat").write_bytes(content)
         with pytest.raises(ValueError, match=r"broken\.mat is no MAT-file that SciPy reads; pass"):
             datasets.faces(tmp_path / "broken.mat")

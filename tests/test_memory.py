@@ -232,3 +232,23 @@ def test_what_denoising_given_distances_takes_is_counted(dtype, n_moves):
 
 def test_relaxation_takes_what_is_counted():
     assert (needs._ANCHORS, needs._PLACED_TOGETHER) == (relaxation.N_ANCHORS, relaxation._COLUMNS)
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has", "ignore:the tangent planes explain")
+def test_room_is_asked_for_before_a_solid_is_built(monkeypatch):
+    """Where a graph of fewer neighbours looks truer, one of more is built to see if it closes."""
+    events, build = [], pipeline._Builder.build
+
+    def built(self, *args):
+        events.append("built")
+        return build(self, *args)
+
+    monkeypatch.setattr(pipeline._Builder, "build", built)
+    monkeypatch.setattr(pipeline, "is_truer", lambda *args, **options: True)
+    points = np.random.default_rng(0).normal(size=(900, 12))
+    options = replace(OPEN, intrinsic_dim=3)
+    pipeline.build_geometry(points, options, check=lambda *known: events.append("asked"))
+    assert events == ["asked", "built", "asked", "built"]
+    events.clear()
+    pipeline.build_geometry(points[:700], options, check=lambda *known: events.append("asked"))
+    assert events == ["asked", "built"]

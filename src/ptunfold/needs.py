@@ -28,6 +28,7 @@ _TRAVELLING = 40_000_000  # on the way to a device and back
 _PROCESS = 340_000_000  # a worker of a cluster, with its libraries and kernels
 _READ_TOGETHER = 1 << 30
 _ANCHORS, _PLACED_TOGETHER = 400, 1 << 12  # of relaxation
+_LARGER_SAMPLE, _PART = 1000, 8 << 21  # the latter of points with many features
 _COLUMNS, _BUFFER = 1 << 15, 25_000_000  # the latter of linear algebra
 
 
@@ -88,8 +89,11 @@ class Needs:
     def laying(self) -> float:
         """The most that is there while it is laid."""
         copy = self._table * self.itemsize / 8
-        # Points less their mean, and the squares of that; later there may be fewer features.
-        centring = self.n_given * (1 + 16 / self.itemsize)
+        # Some of the points, three times in float64, more of them as they are, and parts of all;
+        # later there may be fewer features.
+        some = min(_SAMPLE / self.n_points, 1) * 24 / self.itemsize
+        some += min(_LARGER_SAMPLE / self.n_points, 1) * (self.n_points > _LARGER_SAMPLE)
+        centring = self.n_given * (1 + some) + min(3 * _PART, 24 / self.itemsize * self.n_given)
         searching = self._points + self.n_points * 400
         if self.n_features > _MANY_FEATURES:
             searching += 3 * self._table

@@ -10,7 +10,7 @@ from ptunfold.caller import warn
 from ptunfold.embedding.judging import fewer_neighbors, is_truer
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
-from ptunfold.geodesics.seams import closes, cut_open
+from ptunfold.geodesics.seams import closes, cut_open, least_points
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
 from ptunfold.geometry.seeing import seen_by
@@ -204,7 +204,7 @@ class _Builder:
             texture = texture.without_noise
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and texture.kind == "rough" and may_thin(options):
-            pruned, settings = self.thinned(pruned, settings, texture)
+            pruned, settings = self.thinned(pruned, settings, texture, check)
         if check is not None:
             check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
         del found
@@ -223,7 +223,7 @@ class _Builder:
         return False
 
     def thinned(
-        self, pruned: Pruned, settings: Settings, texture: Texture
+        self, pruned: Pruned, settings: Settings, texture: Texture, check: RoomCheck | None
     ) -> tuple[Pruned, Settings]:
         """Take fewer neighbours where tangent planes say nothing, if their picture tells more."""
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
@@ -232,8 +232,11 @@ class _Builder:
         if not is_truer(self.points, thinner.graph, pruned.graph, dim, n_jobs=n_jobs):
             return pruned, settings
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
-        if dim > 2 and closes(self.build(pruned, settings, texture), n_jobs):
-            return pruned, settings
+        if dim > 2 and len(self.points) >= least_points(dim):
+            if check is not None:
+                check(self.points, settings, texture.kind, pruned.graph)
+            if closes(self.build(pruned, settings, texture), n_jobs):
+                return pruned, settings
         return thinner, fewer
 
     def build(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:

@@ -136,6 +136,20 @@ def test_wide_points_are_not_copied_many_times(is_flat):
     assert peak < 3 * some + 0.5 * points.nbytes
 
 
+def test_the_way_into_a_span_is_one_table():
+    points = np.random.default_rng(0).random((100, 60_000), dtype=np.float32)
+    coordinates = span_coordinates(points)
+    tracemalloc.start()
+    try:
+        span = Span(points, coordinates)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    # In float64, and what LAPACK and blocks take beside it.
+    assert peak < 1.6 * span.basis.nbytes
+    np.testing.assert_allclose(span.into(points)[0], coordinates, atol=1e-4)
+
+
 def test_triangles_one_after_the_other():
     """Enough features for several blocks of rows."""
     points = np.random.default_rng(0).normal(size=(300, 30_000))

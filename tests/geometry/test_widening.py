@@ -7,6 +7,7 @@ import pytest
 
 from ptunfold import PTU, Frames, build_graph, estimate_frames, widen_graph
 from ptunfold.datasets import flat_square, s_uneven, s_with_hole, spherical_cap, swiss_roll
+from ptunfold.geometry.widening import with_ends_joined
 
 
 def widened(points, n_neighbors, **options):
@@ -172,3 +173,30 @@ def test_rings_are_closed_whatever_lies_apart():
         assert set(edges) == set(zip(alone.tails.tolist(), alone.indices.tolist(), strict=True))
         n_joined += alone.n_edges > build_graph(ring, 6).n_edges
     assert n_joined >= 2
+
+
+def _hairpin(rng, n_points=3000):
+    """Two legs side by side, one a little longer: the ends lie near, and lead nowhere near."""
+    along = rng.uniform(0, 1, n_points)
+    is_back = along > 0.505
+    x = np.where(is_back, 1.0 - along, along)
+    turn = np.abs(along - 0.505) < 0.004
+    y = np.where(is_back, 0.005, 0.0)
+    y[turn] = (along[turn] - 0.501) / 0.008 * 0.005
+    return np.column_stack((x, y))
+
+
+def _spiral(rng, n_points=3000, pitch=0.03):
+    turns = rng.uniform(0, 1.03, n_points)
+    radius = 1 + pitch * turns
+    return np.column_stack((radius * np.cos(2 * np.pi * turns), radius * np.sin(2 * np.pi * turns)))
+
+
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize("curve", [_hairpin, _spiral])
+def test_ends_that_lie_side_by_side_are_not_joined(curve, seed):
+    points = curve(np.random.default_rng(seed))
+    graph = build_graph(points, 10)
+    frames = estimate_frames(points, graph, 10, 1)
+    joined = with_ends_joined(points, graph, frames)
+    assert joined.n_edges == graph.n_edges

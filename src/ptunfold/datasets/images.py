@@ -251,7 +251,11 @@ def faces(path: str | Path | None = None) -> Dataset:
 
     try:
         content = loadmat(str(path))
-    except (ValueError, NotImplementedError, MatReadError) as error:
+    except (ValueError, NotImplementedError, MatReadError, OSError) as error:
+        if (
+            getattr(error, "errno", None) is not None
+        ):  # there is no such file, or it may not be read
+            raise
         raise ValueError(f"{path} is no MAT-file that SciPy reads; pass face_data.mat") from error
     if "images" not in content:
         names = ", ".join(name for name in content if not name.startswith("__"))

@@ -67,7 +67,7 @@ _MOST_ROOTS, _UNROLLED = 16, 40_000
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
-_MOST_POINTS, _N_CELLS = 50_000, 10_000
+_MOST_POINTS, _POINTS_A_CELL, _MOST_CELLS = 5_000, 5, 10_000
 # Of what is carried from edge to edge: enough to believe motions; and where all directions close by
 # shifts and there is no rim, which no rough data do by chance.
 _COHERENT, _COHERENT_TORUS = 0.75, 0.6
@@ -99,7 +99,7 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     """
     if connection.graph.n_points <= _MOST_POINTS:
         return _find(connection, unroll(connection), n_jobs)
-    cells = gather(connection, _N_CELLS)
+    cells = gather(connection, min(connection.graph.n_points // _POINTS_A_CELL, _MOST_CELLS))
     unrolled = unroll(cells.coarse)
     found = _find(cells.coarse, unrolled, n_jobs, of_cells=True)
     found = cells.spread(found, unrolled.turns)
@@ -124,7 +124,7 @@ def _find(
     torn = np.column_stack((graph.tails[edges], graph.indices[edges]))
     told = [_seam(group, graph, unrolled.tree) for group in seams]
     if dim > 2 and seams:
-        told = _seen_from_more(connection, torn, seams, told)
+        told = _seen_from_more(connection, groups, list(zip(seams, told, strict=True)))
     topology = Topology(
         tuple(told),
         dim=dim,
@@ -189,6 +189,11 @@ def cut_open(
     return replace(geometry, torn=np.concatenate(torn))
 
 
+def least_points(dim: int) -> int:
+    """Tell of how many points on loops are looked for."""
+    return _LEAST_POINTS * _AND_MORE ** (dim - 1)
+
+
 def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
     """Tell whether some part of the data surely closes upon itself."""
     return any(topology.seams for _, topology in _topologies(geometry, n_jobs))
@@ -196,7 +201,7 @@ def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
 
 def _topologies(geometry: Geometry, n_jobs: int | None) -> Iterator[tuple[IntArray, Topology]]:
     """Find the topology of each part that is large enough and lies not flat, where it is sure."""
-    least = _LEAST_POINTS * _AND_MORE ** (geometry.connection.intrinsic_dim - 1)
+    least = least_points(geometry.connection.intrinsic_dim)
     for nodes, part in _parts(geometry, least):
         if _is_sure(part, is_torus=True) and not _lies_flat(part, n_jobs):
             topology = find_topology(part, n_jobs)
@@ -488,21 +493,23 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
 
 
 def _seen_from_more(
-    connection: Connection, torn: IntArray, groups: list[_Group], seams: list[Seam]
+    connection: Connection, groups: list[_Group], seams: list[tuple[_Group, Seam]]
 ) -> list[Seam]:
     """Measure shifts from more points of a solid that is cut open: of its long steps one errs."""
-    chart = connection.without(torn)
-    n_points = chart.graph.n_points
-    n_roots = min(_MOST_ROOTS, max(_UNROLLED // n_points, 1))
-    roots = np.linspace(0, n_points - 1, n_roots).astype(np.int64)
+    graph = connection.graph
+    n_roots = min(_MOST_ROOTS, _UNROLLED // graph.n_points)
+    if n_roots < 2:
+        return [seam for _, seam in seams]
+    edges = np.concatenate([group.edges for group in groups])
+    chart = connection.without(np.column_stack((graph.tails[edges], graph.indices[edges])))
+    roots = np.linspace(0, graph.n_points - 1, n_roots).astype(np.int64)
     unrolled = [unroll(chart, int(root)) for root in roots]
     again = []
-    for group, seam in zip(groups, seams, strict=True):
+    for group, seam in seams:
         if seam.kind == "period":
             seen = [_with_motion(connection, one, group.edges, group.weakest) for one in unrolled]
-            length = float(np.mean([np.linalg.norm(one.gaps, axis=1).mean() for one in seen]))
-            shift = seam.shift * (length / np.linalg.norm(seam.shift))
-            seam = replace(seam, length=length, shift=shift)
+            lengths = np.concatenate([np.linalg.norm(one.gaps, axis=1) for one in seen])
+            seam = replace(seam, length=float(lengths.mean()), std=float(lengths.std()))
         again.append(seam)
     return again
 

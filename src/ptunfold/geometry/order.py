@@ -8,6 +8,7 @@ import numpy as np
 from scipy.spatial import cKDTree
 
 from ptunfold.geometry.graph import graph_from_edges
+from ptunfold.threads import cut
 from ptunfold.types import (
     Connection,
     FloatArray,
@@ -23,6 +24,7 @@ from ptunfold.types import (
 # Up to this many points everything that is looked up at random fits into the caches.
 MOST_UNORDERED = 20_000
 _MOST_AXES = 3
+_VALUES_TOGETHER = 1 << 21
 
 
 def spatial_order(points: FloatArray) -> IntArray:
@@ -43,7 +45,9 @@ def sample(points: Points, count: int) -> IntArray:
     """Choose some points, whatever their order: by their distance from the middle."""
     if isinstance(points, Space):
         points = points.view
-    from_middle = np.linalg.norm(points - points.mean(axis=0, dtype=np.float64), axis=1)
+    middle, from_middle = points.mean(axis=0, dtype=np.float64), np.empty(len(points))
+    for block in cut(len(points), max(1, _VALUES_TOGETHER // points.shape[1])):
+        from_middle[block] = np.linalg.norm(points[block] - middle, axis=1)
     quantiles = np.linspace(0, len(points) - 1, min(count, len(points))).astype(np.int64)
     return np.argsort(from_middle, kind="stable")[quantiles]
 

@@ -97,7 +97,7 @@ class Span:
         self.center = points.mean(axis=0, dtype=np.float64)
         # The bits of other processes, which may have fewer threads, have to be the same.
         with single_threaded_blas():
-            self.basis = _basis(coordinates, points - self.center)
+            self.basis = _basis(coordinates, points, self.center)
 
     def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Write other points in the coordinates of the nearest in the span; also how far it is."""
@@ -124,28 +124,40 @@ class Span:
         return points
 
 
-def _basis(coordinates: FloatArray, offsets: FloatArray) -> FloatArray:
-    """Find the directions W, (n_coordinates, n_features), with ``offsets = coordinates @ W``.
+def _basis(coordinates: FloatArray, points: FloatArray, center: FloatArray) -> FloatArray:
+    """Find directions W, (n_coordinates, n_features): ``points - center = coordinates @ W``.
 
     Least squares would divide the rounding of points by the little that the weakest combinations of
     coordinates hold, which are those between near copies. But W is orthonormal: with C P = Q R the
     rows of Qᵗ offsets = R Pᵗ W come with the strongest first, and each is made orthogonal to those
-    before it, here and in R alike. What rounds in the weak ones then stays in the weak ones.
+    before it, here and in R alike. What rounds in the weak ones then stays in the weak ones. There
+    is one table of the size of W, and parts of others.
     """
     precision = 1e-13 if coordinates.dtype == np.float64 else 1e-5
-    turned, triangle, order = linalg.qr_multiply(
-        coordinates.astype(np.float64), offsets.T, mode="right", pivoting=True
+    turn, triangle, order = linalg.qr(
+        coordinates.astype(np.float64), mode="economic", pivoting=True
     )
     sizes = np.abs(np.diag(triangle))
     n_held = int((sizes > precision * sizes.max(initial=0)).sum())
-    unit = 1 / sizes[:n_held, None]
+    unit = 1 / sizes[:n_held]
     weights = np.zeros((n_held, len(order)))
-    weights[:, order] = unit * triangle[:n_held]
-    return _orthonormal(weights).T @ _orthonormal(unit * turned.T[:n_held])
+    weights[:, order] = unit[:, None] * triangle[:n_held]
+    back = _orthonormal(weights).T
+    turn = turn[:, :n_held] * unit
+    basis = np.empty((len(back), points.shape[1]))
+    held: FloatArray = basis[:n_held]
+    parts = cut(points.shape[1], _FEATURES_TOGETHER)
+    for part in parts:
+        held[:, part] = turn.T @ (points[:, part] - center[part])
+    held = _orthonormal(held)
+    for part in parts:  # the same memory again
+        basis[:, part] = back @ held[:, part]
+    return basis
 
 
 def _orthonormal(rows: FloatArray) -> FloatArray:
     """Make each row orthogonal to those before it, of length one, and towards where it was."""
-    columns, triangle = linalg.qr(rows.T, mode="economic")
-    signs = np.where(np.diag(triangle) < 0, -1.0, 1.0)
-    return (columns * signs).T
+    columns, triangle = linalg.qr(rows.T, mode="economic", overwrite_a=True, check_finite=False)
+    columns *= np.where(np.diag(triangle) < 0, -1.0, 1.0)
+    held: FloatArray = columns.T
+    return held

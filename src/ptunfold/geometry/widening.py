@@ -187,10 +187,11 @@ def _gap_of_a_ring(
     other, length = nodes[from_end.argmax()], from_end.max()
     # Noise moves single points to the side: the last ones of both ends tell where they lead.
     n_last = 1 if isinstance(points, Space) else min(max(len(nodes) // _LAST, 1), _MOST_LAST)
-    ends = [
-        nodes[np.argsort(lengths, kind="stable")[:n_last]]
+    inwards = [
+        nodes[np.argsort(lengths, kind="stable")[: 3 * n_last]]
         for lengths in (from_end, lengths_from(graph, other)[nodes])
     ]
+    ends = [one[:n_last] for one in inwards]
     pairs = np.stack(np.meshgrid(*ends, indexing="ij"), axis=-1).reshape(-1, 2)
     gaps = edge_lengths(points, *pairs.T, n_jobs=1)
     edge, gap = pairs[[gaps.argmin()]], float(gaps.min())
@@ -201,8 +202,13 @@ def _gap_of_a_ring(
         assert frames.members is not None
         at = edge[0]
         along = shadows(points, frames.members[at], frames.vectors[at], at, at[::-1]) / gap
-    else:
-        first, last = (points[one].mean(axis=0, dtype=np.float64) for one in ends)
-        ways = [linalg.svd(frames.vectors[one, :, 0], full_matrices=False)[2][0] for one in ends]
-        along = np.array(ways) @ ((last - first) / (np.linalg.norm(last - first) or 1.0))
-    return edge if np.abs(along).min() >= _TOWARDS else None
+        return edge if np.abs(along).min() >= _TOWARDS else None
+    first, last = (points[one].mean(axis=0, dtype=np.float64) for one in ends)
+    over = (last - first) / (np.linalg.norm(last - first) or 1.0)
+    for one, way in zip(inwards, (over, -over), strict=True):
+        along = linalg.svd(frames.vectors[one[:n_last], :, 0], full_matrices=False)[2][0]
+        before = points[one[n_last:]].mean(axis=0, dtype=np.float64)
+        outwards = points[one[:n_last]].mean(axis=0, dtype=np.float64) - before
+        if np.sign(along @ outwards) * (along @ way) < _TOWARDS:
+            return None
+    return edge
