@@ -50,7 +50,7 @@ def test_cells_of_a_plane_lie_as_their_points_do():
 
 def test_cells_that_lack_a_neighbour_are_no_rim(monkeypatch):
     monkeypatch.setattr(seams, "_MOST_POINTS", 9000)
-    monkeypatch.setattr(seams, "_MOST_CELLS", 1500)
+    monkeypatch.setattr(seams, "_N_CELLS", 1500)
     for points, has_rim in ((sphere(12_000).points, False), (cap(12_000), True)):
         assert seams.find_topology(laid(points, n_neighbors=10)).has_rim == has_rim
 
@@ -58,7 +58,7 @@ def test_cells_that_lack_a_neighbour_are_no_rim(monkeypatch):
 @pytest.fixture
 def in_cells(monkeypatch):
     monkeypatch.setattr(seams, "_MOST_POINTS", 900)
-    monkeypatch.setattr(seams, "_POINTS_A_CELL", 3)
+    monkeypatch.setattr(seams, "_N_CELLS", 800)
 
 
 @pytest.mark.usefixtures("in_cells")
@@ -85,7 +85,7 @@ def test_what_it_is(points, dim, name, n_seams):
 
 def test_three_dimensions(monkeypatch):
     monkeypatch.setattr(seams, "_MOST_POINTS", 2500)
-    monkeypatch.setattr(seams, "_POINTS_A_CELL", 2)
+    monkeypatch.setattr(seams, "_N_CELLS", 2000)
     topology = PTU(3, landmarks=30).fit(three_torus(4000)).topology_
     assert topology.name == "a 3-torus"
     for seam in topology.seams:

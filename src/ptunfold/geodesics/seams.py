@@ -67,7 +67,7 @@ _MOST_ROOTS, _UNROLLED = 16, 40_000
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
-_MOST_POINTS, _POINTS_A_CELL, _MOST_CELLS = 5_000, 5, 10_000
+_MOST_POINTS, _N_CELLS = 50_000, 10_000
 # Of what is carried from edge to edge: enough to believe motions; and where all directions close by
 # shifts and there is no rim, which no rough data do by chance.
 _COHERENT, _COHERENT_TORUS = 0.75, 0.6
@@ -99,7 +99,7 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     """
     if connection.graph.n_points <= _MOST_POINTS:
         return _find(connection, unroll(connection), n_jobs)
-    cells = gather(connection, min(connection.graph.n_points // _POINTS_A_CELL, _MOST_CELLS))
+    cells = gather(connection, _N_CELLS)
     unrolled = unroll(cells.coarse)
     found = _find(cells.coarse, unrolled, n_jobs, of_cells=True)
     found = cells.spread(found, unrolled.turns)
