@@ -40,6 +40,7 @@ from ptunfold.types import (
     IntArray,
     Seam,
     Topology,
+    without_edges,
 )
 
 # A loop of so many edges and one may be a void between points at random: of few points, where
@@ -501,7 +502,8 @@ def _seen_from_more(
     if n_roots < 2:
         return [seam for _, seam in seams]
     edges = np.concatenate([group.edges for group in groups])
-    chart = connection.without(np.column_stack((graph.tails[edges], graph.indices[edges])))
+    pairs = np.column_stack((graph.tails[edges], graph.indices[edges]))
+    chart = without_edges(connection, pairs)
     roots = np.linspace(0, graph.n_points - 1, n_roots).astype(np.int64)
     unrolled = [unroll(chart, int(root)) for root in roots]
     again = []

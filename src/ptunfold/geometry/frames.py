@@ -36,6 +36,8 @@ from ptunfold.validation.values import SURFACES, TANGENTS, check_choice
 
 _CHUNK_VALUES = 1 << 16
 _FEW_FEATURES = 8  # all axes of a neighbourhood are found sooner than the leading ones
+# Of the largest, by which linear algebra may be off: up to 4 units of rounding on some machines.
+_OF_SINGULAR_VALUES = 8 * np.finfo(np.float64).eps
 
 
 class Planes(NamedTuple):
@@ -242,6 +244,7 @@ def fit_neighborhoods(
         return Planes(*local_planes(points, members, counts, dim, tangent))
     offsets, rounding = _neighborhoods(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
+    rounding = np.maximum(rounding, _OF_SINGULAR_VALUES * values[:, 0])
     if tangent not in SURFACES:
         return Planes(bases, values, residual, rounding)
     is_robust, n_features = tangent == "robust", offsets.shape[2]

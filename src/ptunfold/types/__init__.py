@@ -5,7 +5,15 @@ from __future__ import annotations
 from ptunfold.types.answers import Dimension, Embedding, Extrapolation, Path
 from ptunfold.types.closing import Atlas, Chart, Orientation, Seam, Topology, Transition
 from ptunfold.types.numbers import BoolArray, FloatArray, IntArray, kernel_ready, pair_keys
-from ptunfold.types.sheet import Connection, Frames, Geometry, Graph, Seen, Transport
+from ptunfold.types.sheet import (
+    Connection,
+    Frames,
+    Geometry,
+    Graph,
+    Seen,
+    Transport,
+    without_edges,
+)
 from ptunfold.types.space import Points, Space
 from ptunfold.types.wanted import LandmarkPlan, Options, Settings
 
@@ -36,4 +44,5 @@ __all__ = [
     "Transport",
     "kernel_ready",
     "pair_keys",
+    "without_edges",
 ]

@@ -227,22 +227,23 @@ class Connection:
         """Dimension of the tangent spaces."""
         return int(self.steps.shape[1])
 
-    def without(self, torn: IntArray) -> Connection:
-        """Take out some edges (n_torn, 2), both ways."""
-        graph = self.graph
-        keys = pair_keys(graph.n_points, *np.concatenate((torn, torn[:, ::-1])).T)
-        kept = ~np.isin(pair_keys(graph.n_points, graph.tails, graph.indices), keys)
-        indptr = np.concatenate(([0], np.cumsum(kept)))[graph.indptr]
-        bridges = graph.bridges
-        if bridges is not None:  # a ring may be torn there
-            bridges = bridges[~np.isin(pair_keys(graph.n_points, *bridges.T), keys)]
-        return replace(
-            self,
-            graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], bridges),
-            rotations=self.rotations[kept],
-            steps=self.steps[kept],
-            coherence=None if self.coherence is None else self.coherence[kept],
-        )
+
+def without_edges(connection: Connection, torn: IntArray) -> Connection:
+    """Take out some edges (n_torn, 2), both ways."""
+    graph = connection.graph
+    keys = pair_keys(graph.n_points, *np.concatenate((torn, torn[:, ::-1])).T)
+    kept = ~np.isin(pair_keys(graph.n_points, graph.tails, graph.indices), keys)
+    indptr = np.concatenate(([0], np.cumsum(kept)))[graph.indptr]
+    bridges = graph.bridges
+    if bridges is not None:  # a ring may be torn there
+        bridges = bridges[~np.isin(pair_keys(graph.n_points, *bridges.T), keys)]
+    return replace(
+        connection,
+        graph=Graph(indptr, graph.indices[kept], graph.lengths[kept], bridges),
+        rotations=connection.rotations[kept],
+        steps=connection.steps[kept],
+        coherence=None if connection.coherence is None else connection.coherence[kept],
+    )
 
 
 @dataclass(frozen=True)
@@ -347,7 +348,7 @@ class Geometry:
         """What is embedded: the connection without the edges that are torn."""
         if self.torn is None or not len(self.torn):
             return self.connection
-        return replace(self.connection, graph=self.graph).without(self.torn)
+        return without_edges(replace(self.connection, graph=self.graph), self.torn)
 
     @property
     def transport(self) -> Transport:
