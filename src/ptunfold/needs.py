@@ -92,7 +92,7 @@ class Needs:
         # Some of the points, three times in float64, more of them as they are, and parts of all;
         # later there may be fewer features.
         some = min(_SAMPLE / self.n_points, 1) * 24 / self.itemsize
-        some += min(_LARGER_SAMPLE / self.n_points, 1) * (self.n_points > _LARGER_SAMPLE)
+        some += (self.n_points > _LARGER_SAMPLE) * _LARGER_SAMPLE / self.n_points
         centring = self.n_given * (1 + some) + min(3 * _PART, 24 / self.itemsize * self.n_given)
         searching = self._points + self.n_points * 400
         if self.n_features > _MANY_FEATURES:

@@ -252,9 +252,8 @@ def faces(path: str | Path | None = None) -> Dataset:
     try:
         content = loadmat(str(path))
     except (ValueError, NotImplementedError, MatReadError, OSError) as error:
-        if (
-            getattr(error, "errno", None) is not None
-        ):  # there is no such file, or it may not be read
+        # Without a number it is of SciPy, about what is in the file.
+        if isinstance(error, OSError) and error.errno is not None:
             raise
         raise ValueError(f"{path} is no MAT-file that SciPy reads; pass face_data.mat") from error
     if "images" not in content:

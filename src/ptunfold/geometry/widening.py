@@ -203,12 +203,16 @@ def _gap_of_a_ring(
         at = edge[0]
         along = shadows(points, frames.members[at], frames.vectors[at], at, at[::-1]) / gap
         return edge if np.abs(along).min() >= _TOWARDS else None
-    first, last = (points[one].mean(axis=0, dtype=np.float64) for one in ends)
+    return edge if _lead_on(points, frames, inwards, n_last) else None
+
+
+def _lead_on(points: FloatArray, frames: Frames, inwards: list[IntArray], n_last: int) -> bool:
+    """Tell whether two ends, listed from the last point inwards, lead towards each other."""
+    first, last = (points[one[:n_last]].mean(axis=0, dtype=np.float64) for one in inwards)
     over = (last - first) / (np.linalg.norm(last - first) or 1.0)
-    for one, way in zip(inwards, (over, -over), strict=True):
+    for one, middle, way in zip(inwards, (first, last), (over, -over), strict=True):
         along = linalg.svd(frames.vectors[one[:n_last], :, 0], full_matrices=False)[2][0]
-        before = points[one[n_last:]].mean(axis=0, dtype=np.float64)
-        outwards = points[one[:n_last]].mean(axis=0, dtype=np.float64) - before
+        outwards = middle - points[one[n_last:]].mean(axis=0, dtype=np.float64)
         if np.sign(along @ outwards) * (along @ way) < _TOWARDS:
-            return None
-    return edge
+            return False
+    return True
