@@ -1,8 +1,23 @@
 """What is to be seen on a page."""
 
 import base64
+import time
 
 import numpy as np
+
+
+def wait_until(tab, holds, seconds=30):
+    """Wait until `holds()`; the page forbids the evaluation that playwright's own wait needs."""
+    end = time.monotonic() + seconds
+    while not holds():
+        assert time.monotonic() < end, f"not within {seconds} seconds"
+        tab.wait_for_timeout(20)
+
+
+def draw_now(tab, *views):
+    """Draw views, which else waits for the next frame of the browser."""
+    for view in views:
+        tab.evaluate(f"ptunfold.explorer.views.{view}.drawNow()")
 
 
 def screen(tab, view):

@@ -8,7 +8,7 @@ from sklearn.manifold import Isomap
 
 from ptunfold import PTU, quality
 from ptunfold.datasets import s_with_hole
-from tests.explorer.looking import screen
+from tests.explorer.looking import screen, wait_until
 from tests.explorer.test_page import unpack
 
 
@@ -118,12 +118,8 @@ def test_the_button_moves_them_there_and_back(opened, both):
     }"""
     )
     tab.click("#move")
-    for _ in range(600):
-        seen = tab.evaluate("seen")
-        if seen and seen[-1] == 1:
-            break
-        tab.wait_for_timeout(50)
-    assert seen[-1] == 1
+    wait_until(tab, lambda: tab.evaluate("seen.at(-1) === 1"))
+    seen = tab.evaluate("seen")
     assert any(0 < one < 1 for one in seen)
     assert seen == sorted(seen)
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from ptunfold.explorer.measures import SCORES
-from tests.explorer.looking import alone, pixels, screen
+from tests.explorer.looking import alone, draw_now, pixels, screen, wait_until
 
 LONG = "a kind whose name is much too long for any legend, and for any map"
 
@@ -32,9 +32,15 @@ def chosen(tab):
     return tab.evaluate("ptunfold.selection()")
 
 
+def names(tab):
+    """The names that are written on the embedding."""
+    draw_now(tab, "right")
+    return tab.evaluate("ptunfold.explorer.names.shown")
+
+
 def settled(tab):
-    while tab.evaluate("Object.values(ptunfold.explorer.views).some((view) => view.travelling)"):
-        tab.wait_for_timeout(50)
+    travelling = "Object.values(ptunfold.explorer.views).some((view) => view.travelling)"
+    wait_until(tab, lambda: not tab.evaluate(travelling))
 
 
 def middle_of(tab, view):
@@ -234,7 +240,7 @@ def test_the_table_sorts(opened, page, columns):
 def test_names_on_the_map(opened, page):
     tab = opened(page)
     tab.click("#clear")
-    shown = tab.evaluate("ptunfold.explorer.names.shown")
+    shown = names(tab)
     assert len(shown) >= 3
     assert all(len(name["text"]) < 40 for name in shown)
     for index, one in enumerate(shown):
@@ -244,7 +250,7 @@ def test_names_on_the_map(opened, page):
     assert pixels(tab, "right", "over")[..., 3].any()
     # Nothing is written where a score says no.
     tab.select_option("#colour", "rim")
-    assert len(tab.evaluate("ptunfold.explorer.names.shown")) == 1
+    assert len(names(tab)) == 1
     tab.select_option("#colour", "kind")
     tab.keyboard.press("n")
     assert tab.get_attribute("#names", "aria-pressed") == "false"
@@ -328,13 +334,16 @@ def test_fingers_reach_everything(opened, page, screenshots):
     assert min(heights.values()) >= 44
     tab.tap("#more")
     tab.select_option("#colour", "fold change")
-    tab.wait_for_timeout(200)
-    places = screen(tab, "left")
-    for part in ("#legend", "#left-title"):
+
+    def covered(part):
+        places = screen(tab, "left")
         box = tab.locator(part).bounding_box()
         corner = [box["x"], box["y"]]
         inside = (places > corner) & (places < np.add(corner, [box["width"], box["height"]]))
-        assert not inside.all(axis=1).any()
+        return inside.all(axis=1).any()
+
+    for part in ("#legend", "#left-title"):
+        wait_until(tab, lambda part=part: not covered(part))
     assert tab.evaluate(
         """[...document.querySelectorAll("#card dd.number")]
         .every((e) => e.offsetHeight < 26 && e.scrollWidth <= e.clientWidth)"""
@@ -424,6 +433,5 @@ def test_points_are_beside_a_long_legend(opened, sheet):
     tab.wait_for_selector(f'#card[data-id="{point}"]')
     # Folded, it leaves the middle to them.
     tab.click("#legend .name")
-    tab.wait_for_timeout(200)
-    moved = places[:, 0].mean() - screen(tab, "left")[:, 0].mean()
-    assert moved > 40
+    middle = places[:, 0].mean()
+    wait_until(tab, lambda: middle - screen(tab, "left")[:, 0].mean() > 40)

@@ -6,7 +6,7 @@ import pytest
 from ptunfold import PTU
 from ptunfold.datasets import flat_torus, s_with_hole, swiss_roll
 from ptunfold.explorer.example import example_pair
-from tests.explorer.looking import shade
+from tests.explorer.looking import shade, wait_until
 
 
 def test_opens_with_a_path_around_the_hole(opened, page, sheet):
@@ -30,10 +30,7 @@ def test_the_path_unfolds_by_itself(opened, page):
     last = int(slider.get_attribute("max"))
     first = int(slider.input_value())
     assert first < last
-    for _ in range(100):
-        tab.wait_for_timeout(100)
-        if tab.evaluate("!ptunfold.explorer.panel.timer"):
-            break
+    wait_until(tab, lambda: tab.evaluate("!ptunfold.explorer.panel.timer"))
     assert int(slider.input_value()) == last
 
 

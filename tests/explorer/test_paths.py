@@ -5,7 +5,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import petals, s_with_hole, swiss_roll
-from tests.explorer.looking import alone, click, pixels, screen, shade
+from tests.explorer.looking import alone, click, draw_now, pixels, screen, shade, wait_until
 
 
 def test_two_clicks_show_the_path_and_its_lengths(opened, page, sheet, screenshots):
@@ -41,6 +41,7 @@ def _lengths(tab, name):
 
 def _accent_at(tab, view, nodes):
     """The share of the nodes at which the overlay of a view has the colour of paths."""
+    draw_now(tab, view)
     return tab.evaluate(
         """([name, nodes]) => {
         const view = ptunfold.explorer.views[name];
@@ -85,8 +86,7 @@ def test_slider_unfolds_edge_by_edge(opened, page, sheet):
     assert seen == list(range(2, len(path.nodes) + 1))
     slider.press("Home")
     tab.click("#play")
-    tab.wait_for_timeout(300)
-    assert int(slider.input_value()) > 0
+    wait_until(tab, lambda: int(slider.input_value()) > 0)
     tab.locator("#play[aria-label^=Play]").wait_for()
     assert int(slider.input_value()) == len(seen)
 
@@ -234,7 +234,7 @@ def test_a_point_shows_how_sure_its_place_is(opened, screenshots):
             view.camera.zoom = zoom; view.camera.updateProjectionMatrix(); view.draw(); }""",
             zoom,
         )
-        tab.wait_for_timeout(100)
+        draw_now(tab, "right")
         ones_on = np.asarray(screen(tab, "right"))[:, :2]
         to_screen, *_ = np.linalg.lstsq(ones, ones_on, rcond=None)
         box = tab.locator("#right").bounding_box()
@@ -247,8 +247,7 @@ def test_a_point_shows_how_sure_its_place_is(opened, screenshots):
     tall = (ones_on[:, 1] > box["y"] + 20) & (ones_on[:, 1] < box["y"] + box["height"] - 20)
     inside = np.flatnonzero(tall)[alone(ones_on[tall], 1, box)[0]]
     tab.mouse.move(*ones_on[inside])
-    tab.wait_for_timeout(100)
-    assert tab.evaluate("ptunfold.explorer.hovered") == inside
+    wait_until(tab, lambda: tab.evaluate("ptunfold.explorer.hovered") == inside)
     assert "ellipse: where it may lie, ±" in tab.locator("#tip").inner_text()
     tab.screenshot(path=screenshots / "explorer-ellipse.png")
     tab.mouse.down()

@@ -5,7 +5,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.explorer.page import make_page
-from tests.explorer.looking import pixels, screen
+from tests.explorer.looking import draw_now, pixels, screen
 
 
 def flat_page(places, **options):
@@ -14,6 +14,7 @@ def flat_page(places, **options):
 
 
 def opacity(tab, view):
+    draw_now(tab, view)
     return tab.evaluate(f"ptunfold.explorer.views.{view}.cloud.uniforms.opacity.value[0]")
 
 
@@ -38,7 +39,6 @@ def test_many_points_read_as_density(opened):
     thin = rng.random((6_000, 2)) * [1, 2] + [1, 0]
     tab = opened(flat_page(np.vstack((dense, thin))))
     tab.locator("#dot").fill("4")
-    tab.evaluate("ptunfold.explorer.views.right.drawNow()")
     assert opacity(tab, "right") < 0.6
     picture = pixels(tab, "right", "canvas")[..., :3].astype(float)
     places = tab.evaluate("ptunfold.screen('right')")
@@ -59,7 +59,6 @@ def test_many_points_read_as_density(opened):
 def test_zooming_in_makes_points_opaque(opened):
     tab = opened(flat_page(np.random.default_rng(0).random((60_000, 2))))
     tab.locator("#dot").fill("4")
-    tab.evaluate("ptunfold.explorer.views.right.drawNow()")
     before = opacity(tab, "right")
     tab.evaluate(
         """() => { const view = ptunfold.explorer.views.right;
@@ -76,14 +75,12 @@ def test_chosen_points_are_opaque_and_lie_on_top(opened):
     before = opacity(tab, "right")
     tab.evaluate(f"ptunfold.select({chosen})")
     for view in ("left", "right"):
-        tab.evaluate(f"ptunfold.explorer.views.{view}.drawNow()")
         assert opacity(tab, view) > max(before, 0.8)
         order = tab.evaluate(
             f"Array.from(ptunfold.explorer.views.{view}.cloud.order.array.subarray(-40))"
         )
         assert sorted(order) == chosen
     tab.evaluate("ptunfold.select([])")
-    tab.evaluate("ptunfold.explorer.views.right.drawNow()")
     assert opacity(tab, "right") == pytest.approx(before)
 
 

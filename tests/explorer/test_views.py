@@ -5,7 +5,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.explorer.page import make_page
-from tests.explorer.looking import alone, near, pixels, screen, shade
+from tests.explorer.looking import alone, near, pixels, screen, shade, wait_until
 
 
 def test_draws_both_views(opened, page, screenshots):
@@ -204,8 +204,12 @@ def test_wheel_zooms_with_any_tool_and_there_is_a_way_back(opened, page):
             box = tab.locator(f"#{view}").bounding_box()
             tab.mouse.move(box["x"] + 200, box["y"] + 200)
             tab.mouse.wheel(0, -300)
-            tab.wait_for_timeout(100)
-            assert np.ptp(screen(tab, view), axis=0).max() > 1.05 * np.ptp(before, axis=0).max()
+
+            def larger(view=view, before=before):
+                now = screen(tab, view)
+                return np.ptp(now, axis=0).max() > 1.05 * np.ptp(before, axis=0).max()
+
+            wait_until(tab, larger)
     tab.click("#whole")
     for view in ("left", "right"):
         np.testing.assert_allclose(screen(tab, view), start[view], atol=0.5)
