@@ -307,8 +307,8 @@ def test_sheets_that_lie_flat_are_not_looked_at_any_further(points, dim, expecte
         looked_at.append(part)
         return found(*part, **options)
 
-    found = seams.find_topology
-    monkeypatch.setattr(seams, "find_topology", find)
+    found = seams._find
+    monkeypatch.setattr(seams, "_find", find)
     model = PTU(dim, landmarks=50).fit(points())
     assert bool(looked_at) != expected
     assert expected == (model.topology_.has_rim and not model.topology_.seams)

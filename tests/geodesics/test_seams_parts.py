@@ -131,27 +131,34 @@ def test_a_torus_closes_along_all_its_directions():
     assert not _is_torus(replace(found, seams=(other, found.seams[1])))
 
 
-def test_shifts_of_a_solid_are_measured_from_many_points(monkeypatch):
-    """Those from the middle alone differ more from set to set."""
+def test_shifts_of_a_solid_are_measured_by_all_edges(monkeypatch):
+    """Those from the middle alone differ more from set to set, and so do the angles."""
 
-    def lengths():
-        found = []
+    def measured():
+        lengths, errors = [], []
         for seed in range(4):
             rng = np.random.default_rng(seed)
             angles = rng.uniform(0, TURN, (1000, 3))
             points = np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
             points += 0.06 * rng.normal(size=points.shape)
             model = PTU(3, landmarks=30, seams="leave").fit(points)
-            found += [seam.length for seam in model.topology_.seams]
-        return found
+            seams = model.topology_.seams
+            assert all(abs(np.linalg.norm(seam.shift) - seam.length) < 0.2 for seam in seams)
+            lengths += [seam.length for seam in seams]
+            found = np.exp(1j * model.intrinsic_coordinates_)
+            for one in found.T:
+                ways = [one / np.exp(1j * sign * true) for true in angles.T for sign in (1, -1)]
+                best = max(ways, key=lambda way: abs(way.mean()))
+                errors.append(np.angle(best / best.mean()).std())
+        return lengths, np.mean(errors)
 
-    many = lengths()
-    monkeypatch.setattr(
-        seams, "_seen_from_more", lambda connection, groups, told: [seam for _, seam in told]
-    )
-    one = lengths()
-    assert len(many) == len(one) == 12
-    assert np.std(many) < 0.85 * np.std(one)
+    by_all, near = measured()
+    monkeypatch.setattr(seams, "_fitted_to_all_edges", lambda topology, *_: topology)
+    from_one, far = measured()
+    assert len(by_all) == len(from_one) == 12
+    np.testing.assert_allclose(by_all, TURN, rtol=0.03)
+    assert np.std(by_all) < 0.5 * np.std(from_one)
+    assert near < 0.6 * far
 
 
 @pytest.mark.parametrize(

@@ -18,6 +18,7 @@ from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.paths import unfold
+from ptunfold.geodesics.periods import fit_periods
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.kernels.development import Unfolding, widest_gap
@@ -40,7 +41,6 @@ from ptunfold.types import (
     IntArray,
     Seam,
     Topology,
-    without_edges,
 )
 
 # A loop of so many edges and one may be a void between points at random: of few points, where
@@ -63,8 +63,7 @@ _RIM, _SOLID_RIM, _ONE_SIDE = 0.25, 0.35, -0.2
 _SHIFT = 0.25
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
-# Of more points from fewer roots: their steps are shorter.
-_MOST_ROOTS, _UNROLLED = 16, 40_000
+_LOOPS = 100  # of those over which edges can be trusted, so many are enough to tell
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
@@ -98,19 +97,24 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     >>> print(find_topology(connection).name)
     a torus
     """
+    return _find(connection, unroll(connection), n_jobs)
+
+
+def _find(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> Topology:
+    """Find the topology of a connected graph that was unrolled."""
     if connection.graph.n_points <= _MOST_POINTS:
-        return _find(connection, unroll(connection), n_jobs)
+        return _find_among(connection, unrolled, n_jobs)
     cells = gather(connection, _N_CELLS)
     unrolled = unroll(cells.coarse)
-    found = _find(cells.coarse, unrolled, n_jobs, of_cells=True)
+    found = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
     found = cells.spread(found, unrolled.turns)
     return replace(found, is_sure=_is_sure(connection, _is_torus(found)))
 
 
-def _find(
+def _find_among(
     connection: Connection, unrolled: Unfolding, n_jobs: int | None, *, of_cells: bool = False
 ) -> Topology:
-    """Find the topology of a connected graph, of points or of cells, that was unrolled."""
+    """Find the topology of a connected graph of points or of cells that was unrolled."""
     graph, dim = connection.graph, connection.intrinsic_dim
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
@@ -124,8 +128,6 @@ def _find(
     edges = np.concatenate(across) if seams else np.empty(0, dtype=np.int64)
     torn = np.column_stack((graph.tails[edges], graph.indices[edges]))
     told = [_seam(group, graph, unrolled.tree) for group in seams]
-    if dim > 2 and seams:
-        told = _seen_from_more(connection, groups, list(zip(seams, told, strict=True)))
     topology = Topology(
         tuple(told),
         dim=dim,
@@ -135,6 +137,8 @@ def _find(
         edges=torn,
         where=unrolled.outward,
     )
+    if dim > 2 and seams:
+        topology = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
     return replace(topology, is_sure=_is_sure(connection, _is_torus(topology)))
 
 
@@ -204,10 +208,14 @@ def _topologies(geometry: Geometry, n_jobs: int | None) -> Iterator[tuple[IntArr
     """Find the topology of each part that is large enough and lies not flat, where it is sure."""
     least = least_points(geometry.connection.intrinsic_dim)
     for nodes, part in _parts(geometry, least):
-        if _is_sure(part, is_torus=True) and not _lies_flat(part, n_jobs):
-            topology = find_topology(part, n_jobs)
-            if topology.is_sure:
-                yield nodes, topology
+        if not _is_sure(part, is_torus=True):
+            continue
+        unrolled = unroll(part)
+        if _lies_flat(part, unrolled, n_jobs):
+            continue
+        topology = _find(part, unrolled, n_jobs)
+        if topology.is_sure:
+            yield nodes, topology
 
 
 def topology_of(geometry: Geometry) -> Topology:
@@ -236,12 +244,12 @@ def _parts(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Connectio
         yield nodes, restrict(geometry.connection, nodes)
 
 
-def _lies_flat(connection: Connection, n_jobs: int | None) -> bool:
-    """Tell whether a connected sheet can be unrolled so that each edge ends where it leads.
+def _lies_flat(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> bool:
+    """Tell whether a connected sheet was unrolled so that each edge ends where it leads.
 
     Then no loop is shifted, and there is a rim: it may have holes, but nothing closes.
     """
-    graph, unrolled = connection.graph, unroll(connection)
+    graph = connection.graph
     most = _LIES_FLAT * float(np.median(graph.lengths)) ** 2
     arrays, gaps = connection_arrays(connection), [0.0]
 
@@ -331,8 +339,10 @@ class _Group:
         Where the heads are, and where they are as seen from their tails.
     turn, shift : (d, d), (d,)
         The motion that loops through them make.
-    loops, weakest : (n_edges,)
-        The lengths of their loops through the root, and the least coherence on the way.
+    loops : (n_edges,)
+        The lengths of their loops through the root.
+    weakest : (n_loops,)
+        The least coherence on the way around some of these loops.
     """
 
     edges: IntArray
@@ -392,15 +402,21 @@ def _group(
     if not parts:
         return [], relations
     # Measured even where everything was carried: a few edges that jump do not show in the mean.
-    # On the ways to open edges alone, which are few.
-    ways = _on_the_way(graph, unrolled.tree, np.unique(graph.tails[is_open]))
+    # On the ways to some of the open edges alone.
+    some = [
+        part[np.linspace(0, len(part) - 1, min(len(part), _LOOPS)).astype(int)] for part in parts
+    ]
+    ends = np.concatenate([both[edges] for edges in some for both in (graph.tails, graph.indices)])
+    ways = _on_the_way(graph, unrolled.tree, np.unique(ends))
     shares = carried_shares(connection, ways, n_jobs)
     weakest = np.ones(graph.n_points)
     n_reached = np.count_nonzero(np.isfinite(unrolled.tree.distance))
     least_along(graph.tails, shares, unrolled.tree, n_reached, weakest)
-    ends = np.minimum(weakest[graph.tails], weakest[graph.indices])
-    least = np.minimum(ends, shares)
-    return [_with_motion(connection, unrolled, part, least[part]) for part in parts], relations
+    least = np.minimum(np.minimum(weakest[graph.tails], weakest[graph.indices]), shares)
+    together = zip(parts, some, strict=True)
+    return [
+        _with_motion(connection, unrolled, part, least[one]) for part, one in together
+    ], relations
 
 
 def _on_the_way(graph: Graph, tree: Tree, nodes: IntArray) -> IntArray:
@@ -493,27 +509,32 @@ def _seam(group: _Group, graph: Graph, tree: Tree) -> Seam:
     )
 
 
-def _seen_from_more(
-    connection: Connection, groups: list[_Group], seams: list[tuple[_Group, Seam]]
-) -> list[Seam]:
-    """Measure shifts from more points of a solid that is cut open: of its long steps one errs."""
+def _fitted_to_all_edges(
+    topology: Topology,
+    connection: Connection,
+    unrolled: Unfolding,
+    groups: list[_Group],
+    seams: list[_Group],
+) -> Topology:
+    """Measure shifts by all edges of a solid: of its long steps one path has many that err."""
+    if not all(seam.kind == "period" for seam in topology.seams):
+        return topology
     graph = connection.graph
-    n_roots = min(_MOST_ROOTS, _UNROLLED // graph.n_points)
-    if n_roots < 2:
-        return [seam for _, seam in seams]
-    edges = np.concatenate([group.edges for group in groups])
-    pairs = np.column_stack((graph.tails[edges], graph.indices[edges]))
-    chart = without_edges(connection, pairs)
-    roots = np.linspace(0, graph.n_points - 1, n_roots).astype(np.int64)
-    unrolled = [unroll(chart, int(root)) for root in roots]
-    again = []
-    for group, seam in seams:
-        if seam.kind == "period":
-            seen = [_with_motion(connection, one, group.edges, group.weakest) for one in unrolled]
-            lengths = np.concatenate([np.linalg.norm(one.gaps, axis=1) for one in seen])
-            seam = replace(seam, length=float(lengths.mean()), std=float(lengths.std()))
-        again.append(seam)
-    return again
+    periods = np.array([group.gaps.mean(axis=0) for group in seams])
+    windings = np.zeros((graph.n_edges, len(seams)))
+    for group in groups:
+        gap = group.gaps.mean(axis=0)
+        around = np.linalg.lstsq(periods.T, gap)[0].round()
+        if np.linalg.norm(around @ periods - gap) > _SHIFT * np.linalg.norm(periods, axis=1).min():
+            around[:] = np.nan
+        windings[group.edges], windings[graph.reverse[group.edges]] = around, -around
+    where, periods, seen = fit_periods(connection, unrolled, windings, periods)
+    told = []
+    for seam, group, shift in zip(topology.seams, seams, periods, strict=True):
+        gaps = seen[group.edges] - where[graph.indices[group.edges]]
+        std = float(np.linalg.norm(gaps, axis=1).std())
+        told.append(replace(seam, shift=shift, length=float(np.linalg.norm(shift)), std=std))
+    return replace(topology, seams=tuple(told), where=where)
 
 
 def _way_to_root(graph: Graph, tree: Tree, node: int) -> list[int]:

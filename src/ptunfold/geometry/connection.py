@@ -103,12 +103,12 @@ def connect_frames(points: Points, graph: Graph, frames: Frames, step: str, run:
         overlaps, from_tail, from_head, lengths = edges_in_frames(points, frames, tails, heads)
         note_shadows(forth, back, from_tail, from_head, lengths, laid)
         if step == "arc":
-            turns = _align(_favor(from_tail, from_head, overlaps))
+            turns = nearest_rotations(_favor(from_tail, from_head, overlaps))
             mean, arcs = _bend(from_tail, from_head, overlaps, turns)
             ends = (from_tail, from_head)
             fit_arcs(forth, back, turns, lengths, _LONGEST, mean, arcs, *ends, laid)
         else:
-            turns = _align(overlaps)
+            turns = nearest_rotations(overlaps)
         if step == "chord":
             _stretch(from_tail, lengths)
             _stretch(from_head, lengths)
@@ -141,7 +141,7 @@ def leading_axes(points: Points) -> FloatArray:
     return points.astype(np.float64) @ (axes[:MOST_AXES].T * (1 - 1e-10))
 
 
-def _align(overlaps: FloatArray) -> FloatArray:
+def nearest_rotations(overlaps: FloatArray) -> FloatArray:
     """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
     overlaps = overlaps.copy()
     is_done = np.zeros(len(overlaps), dtype=bool)

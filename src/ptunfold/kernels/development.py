@@ -53,6 +53,26 @@ def widest_gap(connection, unfolding, start, stop):
     return widest
 
 
+@compiled()
+def add_turns(connection, turns, sums):
+    """Fill ``sums`` (n, d, d) with the turns of nodes, added up as all their neighbours see them.
+
+    ``turns`` (n, d, d) lead from the frame of each node to one for all.
+    """
+    (indptr, indices, _), _, _, rotations, _, _, _, _ = connection
+    dim = turns.shape[1]
+    sums[:] = 0.0
+    for node in range(len(turns)):
+        for edge in range(indptr[node], indptr[node + 1]):
+            head = indices[edge]
+            for row in range(dim):
+                for column in range(dim):
+                    for inner in range(dim):
+                        sums[node, row, column] += (
+                            turns[head, row, inner] * rotations[edge, column, inner]
+                        )
+
+
 def new_unfolding(connection: ConnectionArrays) -> Unfolding:
     """Return one that is to be filled; what no path leads to stays zero."""
     n_points, dim = len(connection.graph.indptr) - 1, connection.steps.shape[1]
