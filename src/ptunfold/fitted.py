@@ -14,8 +14,8 @@ from ptunfold.embedding.extension import Extension
 from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.embedding.seen_extension import SeenExtension
 from ptunfold.forks import Lock, cached_property
+from ptunfold.geodesics.cutting import topology_of
 from ptunfold.geodesics.doubts import rows_with_std
-from ptunfold.geodesics.seams import topology_of
 from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
 from ptunfold.threads import Run

@@ -10,7 +10,7 @@ from ptunfold.caller import warn
 from ptunfold.embedding.judging import fewer_neighbors, is_truer
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
-from ptunfold.geodesics.seams import closes, cut_open, least_points
+from ptunfold.geodesics.cutting import closes, cut_open, least_points
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
 from ptunfold.geometry.seeing import seen_by

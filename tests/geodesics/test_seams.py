@@ -15,7 +15,7 @@ from ptunfold.datasets import (
     sphere,
     swiss_roll,
 )
-from ptunfold.geodesics import seams
+from ptunfold.geodesics import cutting
 
 TURN = 2 * np.pi
 pytestmark = pytest.mark.filterwarnings("ignore:the sheet closes", "ignore:the data are closed")
@@ -307,8 +307,8 @@ def test_sheets_that_lie_flat_are_not_looked_at_any_further(points, dim, expecte
         looked_at.append(part)
         return found(*part, **options)
 
-    found = seams._find
-    monkeypatch.setattr(seams, "_find", find)
+    found = cutting.find_from
+    monkeypatch.setattr(cutting, "find_from", find)
     model = PTU(dim, landmarks=50).fit(points())
     assert bool(looked_at) != expected
     assert expected == (model.topology_.has_rim and not model.topology_.seams)

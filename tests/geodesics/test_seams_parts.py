@@ -9,6 +9,7 @@ import pytest
 from ptunfold import PTU, build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square, flat_torus
 from ptunfold.geodesics import seams
+from ptunfold.geodesics.cutting import _parts
 from ptunfold.geodesics.seams import (
     _around_voids,
     _closes,
@@ -16,15 +17,14 @@ from ptunfold.geodesics.seams import (
     _has_rim,
     _independent,
     _is_ring,
-    _is_sure,
     _is_torus,
     _on_the_way,
-    _parts,
     _seam,
     _way_to_root,
     _with_motion,
     find_topology,
     nearest_rotation,
+    planes_agree,
     unroll,
 )
 from ptunfold.types import Geometry
@@ -105,7 +105,7 @@ def test_measures_of_a_group():
 
 
 def test_motions_are_believed_where_transport_is_coherent():
-    assert _is_sure(SQUARE, is_torus=False)
+    assert planes_agree(SQUARE, is_torus=False)
     n_edges = SQUARE.graph.n_edges
     for share, is_torus, is_sure in (
         (0.75, False, True),
@@ -114,12 +114,12 @@ def test_motions_are_believed_where_transport_is_coherent():
         (0.59, True, False),
     ):
         kept = np.full(n_edges, share)
-        assert _is_sure(replace(SQUARE, coherence=kept), is_torus) == is_sure
+        assert planes_agree(replace(SQUARE, coherence=kept), is_torus) == is_sure
     curve = along_ring()
-    assert _is_sure(replace(curve, coherence=np.zeros(curve.graph.n_edges)), is_torus=False)
+    assert planes_agree(replace(curve, coherence=np.zeros(curve.graph.n_edges)), is_torus=False)
     for share, is_sure in ((0.71, True), (0.69, False)):
         explained = np.full(curve.graph.n_points, share)
-        assert _is_sure(replace(curve, explained=explained), is_torus=True) == is_sure
+        assert planes_agree(replace(curve, explained=explained), is_torus=True) == is_sure
 
 
 def test_a_torus_closes_along_all_its_directions():

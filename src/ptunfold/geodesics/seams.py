@@ -9,20 +9,15 @@ and the same motion, a deck transformation, for all loops that can be drawn over
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from ptunfold.caller import warn
-from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.paths import unfold
 from ptunfold.geodesics.periods import fit_periods
 from ptunfold.geometry.coherence import carried_shares
-from ptunfold.geometry.graph import without_bridges
-from ptunfold.kernels.development import Unfolding, widest_gap
-from ptunfold.kernels.inputs import connection_arrays
+from ptunfold.kernels.development import Unfolding
 from ptunfold.kernels.trees import Tree, least_along, lengths_from
 from ptunfold.kernels.zipping import (
     Zipper,
@@ -31,12 +26,10 @@ from ptunfold.kernels.zipping import (
     triangles_of_open_edges,
     zip_up,
 )
-from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
     BoolArray,
     Connection,
     FloatArray,
-    Geometry,
     Graph,
     IntArray,
     Seam,
@@ -64,8 +57,6 @@ _SHIFT = 0.25
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
 _LOOPS = 100  # of those over which edges can be trusted, so many are enough to tell
-# Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
-_LEAST_POINTS, _AND_MORE = 50, 4
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
 _MOST_POINTS, _N_CELLS = 50_000, 10_000
 # Of what is carried from edge to edge: enough to believe motions; and where all directions close by
@@ -73,8 +64,6 @@ _MOST_POINTS, _N_CELLS = 50_000, 10_000
 _COHERENT, _COHERENT_TORUS = 0.75, 0.6
 # Of edges, what lines explain: 0.94 and more on curves, 0.45 and less on sheets and lumps.
 _ALONG_A_CURVE = 0.7
-# Of the square of an edge: where ends are off by less, no loop is shifted, which is by three edges.
-_LIES_FLAT, _EDGES_TOGETHER = 0.25, 1 << 16
 
 
 def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology:
@@ -97,10 +86,10 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     >>> print(find_topology(connection).name)
     a torus
     """
-    return _find(connection, unroll(connection), n_jobs)
+    return find_from(connection, unroll(connection), n_jobs)
 
 
-def _find(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> Topology:
+def find_from(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> Topology:
     """Find the topology of a connected graph that was unrolled."""
     if connection.graph.n_points <= _MOST_POINTS:
         return _find_among(connection, unrolled, n_jobs)
@@ -108,7 +97,7 @@ def _find(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> To
     unrolled = unroll(cells.coarse)
     found = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
     found = cells.spread(found, unrolled.turns)
-    return replace(found, is_sure=_is_sure(connection, _is_torus(found)))
+    return replace(found, is_sure=planes_agree(connection, _is_torus(found)))
 
 
 def _find_among(
@@ -139,7 +128,7 @@ def _find_among(
     )
     if dim > 2 and seams:
         topology = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
-    return replace(topology, is_sure=_is_sure(connection, _is_torus(topology)))
+    return replace(topology, is_sure=planes_agree(connection, _is_torus(topology)))
 
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
@@ -157,108 +146,12 @@ def _is_torus(topology: Topology) -> bool:
     return not topology.has_rim and n_shifts == len(topology.seams) == topology.dim
 
 
-def _is_sure(connection: Connection, is_torus: bool) -> bool:
+def planes_agree(connection: Connection, is_torus: bool) -> bool:
     """Tell whether motions can be believed: of a curve always, if it is one; it turns nowhere."""
     kept, explained = connection.coherence, connection.explained
     if connection.intrinsic_dim == 1:
         return explained is None or bool(explained.mean() >= _ALONG_A_CURVE)
     return kept is None or bool(kept.mean() >= (_COHERENT_TORUS if is_torus else _COHERENT))
-
-
-def cut_open(
-    geometry: Geometry, n_components: int, seams: str, n_jobs: int | None = None
-) -> Geometry:
-    """Tear the edges across the seams of data that close upon themselves, and say so.
-
-    With "auto" that is done if a picture of ``n_components`` dimensions has no room for another one
-    for each loop that closes.
-    """
-    torn: list[IntArray] = [np.empty((0, 2), dtype=np.int64)]
-    if seams == "leave":
-        return geometry
-    for nodes, topology in _topologies(geometry, n_jobs):
-        has_room = n_components >= topology.dim + len(topology.seams)
-        if topology.dim == 2 == n_components and not (topology.seams or topology.has_rim):
-            warn(
-                f"the data are closed like {topology.name}, which no flat map can show whole; "
-                "distances() are right, but the embedding folds: pass n_components=3"
-            )
-        elif topology.seams and (seams == "cut" or not has_room):
-            torn.append(nodes[topology.edges])
-            if seams == "auto":
-                warn(
-                    f"the sheet {topology} and is cut open there: neighbours across the seam are "
-                    'far apart in the embedding (see topology_ and images); pass seams="cut" to '
-                    'have it so without this warning, or "leave" to fold the sheet'
-                )
-    return replace(geometry, torn=np.concatenate(torn))
-
-
-def least_points(dim: int) -> int:
-    """Tell of how many points on loops are looked for."""
-    return _LEAST_POINTS * _AND_MORE ** (dim - 1)
-
-
-def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
-    """Tell whether some part of the data surely closes upon itself."""
-    return any(topology.seams for _, topology in _topologies(geometry, n_jobs))
-
-
-def _topologies(geometry: Geometry, n_jobs: int | None) -> Iterator[tuple[IntArray, Topology]]:
-    """Find the topology of each part that is large enough and lies not flat, where it is sure."""
-    least = least_points(geometry.connection.intrinsic_dim)
-    for nodes, part in _parts(geometry, least):
-        if not _is_sure(part, is_torus=True):
-            continue
-        unrolled = unroll(part)
-        if _lies_flat(part, unrolled, n_jobs):
-            continue
-        topology = _find(part, unrolled, n_jobs)
-        if topology.is_sure:
-            yield nodes, topology
-
-
-def topology_of(geometry: Geometry) -> Topology:
-    """Find the topology of the largest part, in the caller's numbers."""
-    nodes, part = next(_parts(geometry, 1))
-    found = find_topology(part, n_jobs=1)
-    nodes = geometry.to_input(nodes)
-    where = np.full((len(geometry.labels), found.dim), np.nan)
-    where[nodes] = found.where
-    seams = tuple(
-        replace(seam, edges=nodes[seam.edges], loop=nodes[seam.loop]) for seam in found.seams
-    )
-    return replace(found, seams=seams, edges=nodes[found.edges], where=where)
-
-
-def _parts(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Connection]]:
-    """Take out each part of enough points that is joined without bridges."""
-    # A curve of several pieces is one all the same.
-    is_curve = geometry.connection.intrinsic_dim == 1
-    graph = geometry.graph if is_curve else without_bridges(geometry.graph)
-    labels = graph.component_labels
-    for label, count in enumerate(np.bincount(labels)):
-        if count < least:
-            continue
-        nodes = np.flatnonzero(labels == label)
-        yield nodes, restrict(geometry.connection, nodes)
-
-
-def _lies_flat(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> bool:
-    """Tell whether a connected sheet was unrolled so that each edge ends where it leads.
-
-    Then no loop is shifted, and there is a rim: it may have holes, but nothing closes.
-    """
-    graph = connection.graph
-    most = _LIES_FLAT * float(np.median(graph.lengths)) ** 2
-    arrays, gaps = connection_arrays(connection), [0.0]
-
-    def look(block: slice) -> None:
-        if max(gaps) <= most:
-            gaps.append(widest_gap(arrays, unrolled, block.start, block.stop))
-
-    run_blocks(look, cut(graph.n_edges, _EDGES_TOGETHER), Run(n_jobs))
-    return max(gaps) <= most
 
 
 def unroll(connection: Connection, root: int | None = None) -> Unfolding:

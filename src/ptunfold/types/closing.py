@@ -55,7 +55,7 @@ class Seam:
     turn, shift : (d, d), (d,) float64
         The motion.
     length, std : float
-        How far it carries along the sheet, the mean over the edges and the standard deviation.
+        How far it carries along the sheet, and the standard deviation over the edges.
     loop : (n_nodes,) int
         The points of a short loop across it, the first one again at the end.
     loop_length : float
@@ -108,7 +108,8 @@ class Topology:
     edges : (n_edges, 2) int
         All edges across seams.
     where : (n_points, d) float64
-        The points as they are seen from one in the middle, along the shortest paths.
+        The points as they are seen from one in the middle, along the shortest paths; of more than
+        two dimensions, where all seams are shifts, as all edges together have them.
     is_sure : bool
         Whether the tangent planes agree well enough to tell what seams do.
 
