@@ -19,20 +19,25 @@ class Zipper(NamedTuple):
 
 
 @compiled()
-def zip_up(zipper, queue, n_queued):
+def zip_up(zipper, pile, n_piled):
     """Shut the edges whose loops through a tree can be drawn together over triangles.
 
-    The edges of the tree are shut at first; ``queue`` (E,) holds them, one direction of each,
-    ``n_queued`` of them. An edge is shut that closes a triangle with two that are. Returns how many
-    edges are shut now.
+    The edges of the tree are shut at first; ``pile`` (E,) holds them, one direction of each,
+    ``n_piled`` of them. An edge is shut that closes a triangle with two that are.
     """
     indptr, indices, reverse, is_shut = zipper
     way = np.full(len(indptr) - 1, -1, dtype=np.int64)  # the edge to each neighbour of the node
-    done = 0
-    while done < n_queued:
-        edge = queue[done]
-        done += 1
+    n_open = np.zeros(len(indptr) - 1, dtype=np.int64)
+    for node in range(len(n_open)):
+        for edge in range(indptr[node], indptr[node + 1]):
+            n_open[node] += not is_shut[edge]
+    # The last one first: what is around it is soon shut, and the others there have nothing to do.
+    while n_piled > 0:
+        n_piled -= 1
+        edge = pile[n_piled]
         node, other = indices[reverse[edge]], indices[edge]
+        if n_open[node] == 0 and n_open[other] == 0:
+            continue
         for near in range(indptr[node], indptr[node + 1]):
             way[indices[near]] = near
         for far in range(indptr[other], indptr[other + 1]):
@@ -42,11 +47,12 @@ def zip_up(zipper, queue, n_queued):
             closing = far if is_shut[near] else near
             is_shut[closing] = True
             is_shut[reverse[closing]] = True
-            queue[n_queued] = closing
-            n_queued += 1
+            n_open[indices[closing]] -= 1
+            n_open[indices[reverse[closing]]] -= 1
+            pile[n_piled] = closing
+            n_piled += 1
         for near in range(indptr[node], indptr[node + 1]):
             way[indices[near]] = -1
-    return n_queued
 
 
 @compiled()
