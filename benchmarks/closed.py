@@ -1,16 +1,18 @@
 """Closed data: whether seams are found and periods are right, and nothing is cut that is open.
 
-``python benchmarks/closed.py 50 --jobs 2 --output benchmarks/results/closed.md``
+``python benchmarks/closed.py 50 --jobs 2 --output benchmarks/results/closed.md``, and
+``python benchmarks/closed.py 5 --cost`` for what the search for seams takes of a fit.
 """
 
 import argparse
+import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
 from itertools import product
 
 import numpy as np
 
-from ptunfold import PTU
+from ptunfold import PTU, pipeline
 from ptunfold.datasets import (
     annulus,
     flat_torus,
@@ -217,6 +219,45 @@ def is_open(name, n_points, seed):
     return not len(model.topology_.edges) and model.topology_.has_rim
 
 
+def cost(n_repeats, n_points=10_000):
+    """Tell the seconds of fits as they come and with all distances, and of their search."""
+    sets = {
+        name: (make(n_points, np.random.default_rng(0))[0], dim)
+        for name, (make, dim, _) in FLAT.items()
+    }
+    sets["swiss roll"] = OPEN["swiss roll"](n_points, 0), 2
+    sets["S with a hole"] = OPEN["S with a hole"](n_points, 0), 2
+    cut_open, searched = pipeline.cut_open, []
+
+    def timed(*arguments):
+        start = time.perf_counter()
+        found = cut_open(*arguments)
+        searched.append(time.perf_counter() - start)
+        return found
+
+    pipeline.cut_open = timed
+    lines = [
+        f"{n_points} points | fit, s | search, s (share) | fit with all distances, s | "
+        "search, s (share)",
+        "--- | --- | --- | --- | ---",
+    ]
+    for name, (points, dim) in sets.items():
+        cells = [name]
+        call((PTU(dim).fit, points[:2000]))  # kernels are compiled
+        for options in ({}, {"landmarks": None}):
+            seconds = []
+            searched.clear()
+            for _ in range(n_repeats):
+                start = time.perf_counter()
+                call((PTU(dim, **options).fit, points))
+                seconds.append(time.perf_counter() - start)
+            whole, part = np.median(seconds), np.median(searched)
+            cells += [f"{whole:.2f}", f"{part:.3f} ({100 * part / whole:.0f} %)"]
+        lines.append(" | ".join(cells))
+        print(lines[-1], flush=True)
+    return lines
+
+
 def call(job):
     function, *arguments = job
     with warnings.catch_warnings(action="ignore"):
@@ -229,8 +270,12 @@ def main():
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 3000])
     parser.add_argument("--sets", nargs="+", help="these sets alone")
+    parser.add_argument("--cost", action="store_true", help="what the search takes of a fit")
     parser.add_argument("--output")
     given = parser.parse_args()
+    if given.cost:
+        print("\n".join(cost(given.n_seeds)))
+        return
     seeds, lines = range(given.n_seeds), ["# Closed data", ""]
     rows = [(flat, *case) for case in product(FLAT, given.sizes, (0, 0.01, 0.03))]
     rows += [(curved, *case) for case in product(CURVED, given.sizes)]

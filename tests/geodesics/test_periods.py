@@ -57,20 +57,19 @@ def begun(connection, frames):
 
 def test_places_and_periods_of_a_box_are_exact():
     places, connection, windings, frames = wrapped()
-    where, periods, seen = fit_periods(
-        connection, begun(connection, frames), windings, 1.2 * np.diag(SIZES)
-    )
-    np.testing.assert_allclose(periods, np.diag(SIZES), atol=2e-3)
-    np.testing.assert_allclose(where - where[0], places - places[0], atol=2e-3)
+    laid = fit_periods(connection, begun(connection, frames), windings, 1.2 * np.diag(SIZES))
+    np.testing.assert_allclose(laid.periods, np.diag(SIZES), atol=2e-4)
+    np.testing.assert_allclose(laid.places - laid.places[0], places - places[0], atol=2e-4)
+    np.testing.assert_allclose(laid.turns, frames, atol=1e-9)
     graph = connection.graph
     np.testing.assert_allclose(
-        seen, where[graph.indices] + windings @ np.diag(SIZES), rtol=0, atol=5e-3
+        laid.seen, laid.places[graph.indices] + windings @ np.diag(SIZES), rtol=0, atol=5e-4
     )
 
 
 def test_errors_of_points_cancel_out():
     _, connection, windings, frames = wrapped(noise=0.1)
-    _, periods, _ = fit_periods(connection, begun(connection, frames), windings, np.diag(SIZES))
+    periods = fit_periods(connection, begun(connection, frames), windings, np.diag(SIZES)).periods
     np.testing.assert_allclose(np.linalg.norm(periods, axis=1), SIZES, rtol=0.01)
 
 
@@ -83,7 +82,7 @@ def test_an_edge_of_which_nobody_knows_does_not_count():
     unknown[far] = np.nan
     begin = begun(connection, frames)
     found = [
-        fit_periods(connection, begin, each, np.diag(SIZES))[1] for each in (windings, unknown)
+        fit_periods(connection, begin, each, np.diag(SIZES)).periods for each in (windings, unknown)
     ]
     off = [np.abs(np.linalg.norm(periods, axis=1) - SIZES).max() for periods in found]
     assert off[1] < 2e-3
@@ -95,7 +94,7 @@ def test_units_do_not_matter(scale):
     _, connection, windings, frames = wrapped()
     graph = connection.graph.with_lengths(scale * connection.graph.lengths)
     scaled = replace(connection, graph=graph, steps=scale * connection.steps)
-    _, periods, _ = fit_periods(
+    periods = fit_periods(
         scaled, begun(scaled, frames), windings, 1.2 * scale * np.diag(SIZES)
-    )
+    ).periods
     np.testing.assert_allclose(periods / scale, np.diag(SIZES), atol=2e-3)

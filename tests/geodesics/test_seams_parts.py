@@ -21,6 +21,7 @@ from ptunfold.geodesics.seams import (
     _on_the_way,
     _seam,
     _way_to_root,
+    _windings,
     _with_motion,
     find_topology,
     nearest_rotation,
@@ -142,9 +143,7 @@ def test_shifts_of_a_solid_are_measured_by_all_edges(monkeypatch):
             points = np.concatenate((np.cos(angles), np.sin(angles)), axis=1)
             points += 0.06 * rng.normal(size=points.shape)
             model = PTU(3, landmarks=30, seams="leave").fit(points)
-            seams = model.topology_.seams
-            assert all(abs(np.linalg.norm(seam.shift) - seam.length) < 0.2 for seam in seams)
-            lengths += [seam.length for seam in seams]
+            lengths += [seam.length for seam in model.topology_.seams]
             found = np.exp(1j * model.intrinsic_coordinates_)
             for one in found.T:
                 ways = [one / np.exp(1j * sign * true) for true in angles.T for sign in (1, -1)]
@@ -152,13 +151,58 @@ def test_shifts_of_a_solid_are_measured_by_all_edges(monkeypatch):
                 errors.append(np.angle(best / best.mean()).std())
         return lengths, np.mean(errors)
 
+    def as_it_was(topology, connection, unrolled, groups, seams):
+        return topology, unrolled.turns
+
     by_all, near = measured()
-    monkeypatch.setattr(seams, "_fitted_to_all_edges", lambda topology, *_: topology)
+    monkeypatch.setattr(seams, "_fitted_to_all_edges", as_it_was)
     from_one, far = measured()
     assert len(by_all) == len(from_one) == 12
     np.testing.assert_allclose(by_all, TURN, rtol=0.03)
     assert np.std(by_all) < 0.5 * np.std(from_one)
     assert near < 0.6 * far
+
+
+def test_a_curved_solid_stays_as_it_was_unrolled():
+    """Balls of a sphere, around a circle: no frame is the same for all of it."""
+    rng = np.random.default_rng(0)
+    height, angle, around = rng.uniform((0.2, 0, 0), (1, TURN, TURN), (2000, 3)).T
+    radius = np.sqrt(1 - height**2)
+    points = np.column_stack(
+        (radius * np.cos(angle), radius * np.sin(angle), height, np.cos(around), np.sin(around))
+    )
+    found = find_topology(laid(points, 20, 3))
+    (seam,) = found.seams
+    assert seam.kind == "period"
+    assert seam.length == pytest.approx(TURN, rel=0.01)
+    along = seam.shift / np.linalg.norm(seam.shift)
+    assert np.linalg.norm(seam.shift) == pytest.approx(seam.length)
+    across = found.where - np.outer(found.where @ along, along)
+    top = int(np.argmax(height))
+    farthest = np.linalg.norm(across - across[top], axis=1)
+    share = farthest / np.maximum(np.arccos(height), 1e-3)
+    assert np.median(share) == pytest.approx(1, abs=0.08)
+
+
+def test_edges_across_seams_are_counted():
+    graph = SQUARE.graph
+    forth = np.flatnonzero(graph.tails < graph.indices)
+    gaps = [[[3.0, 0]] * 2, [[0.0, 4]] * 2, [[3.0, 4.1]] * 2, [[1.4, 0]] * 2, [[3.0, 0], [-3, 0]]]
+    groups = [
+        group(gap, [10, 10], edges=forth[2 * place : 2 * place + 2])
+        for place, gap in enumerate(gaps)
+    ]
+    found = _windings(graph, groups, groups[:2])
+    expected = [[1, 0], [0, 1], [1, 1], [np.nan, np.nan], [np.nan, np.nan]]
+    for one, around in zip(groups, expected, strict=True):
+        np.testing.assert_array_equal(found[one.edges], [around, around])
+        np.testing.assert_array_equal(found[graph.reverse[one.edges]], -np.array([around] * 2))
+    assert np.count_nonzero(found) == 2 * 2 * (1 + 1 + 2 + 2 + 2)
+    # Seams are themselves, however their lengths compare.
+    twins = [group([[3.0, 0]] * 2, [10, 10], edges=forth[2 * k : 2 * k + 2]) for k in range(2)]
+    found = _windings(graph, twins, twins)
+    for place, one in enumerate(twins):
+        np.testing.assert_array_equal(found[one.edges], np.eye(2)[[place, place]])
 
 
 @pytest.mark.parametrize(

@@ -1,12 +1,14 @@
 """Places and periods that fit all edges of a wrapped sheet best, by least squares.
 
-A path from one point errs by all that errs on its way. Where whoever goes around comes back turned
-by nothing, the frames of all points can be turned into one, and then every edge u → v tells of the
-places y_v = y_u + s_uv, across a seam of y_v + t = y_u + s_uv. All of them together have the
-period t in the mean of all ways around.
+A path from one point errs by all that errs on its way. On a flat sheet, where whoever goes around
+comes back turned by nothing, the frames of all points can be turned into one, and then every edge
+u → v tells of the places y_v = y_u + s_uv, across a seam of y_v + t = y_u + s_uv. All of them
+together have the period t in the mean of all ways around.
 """
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from scipy.sparse import bmat, csr_array, diags_array
@@ -21,17 +23,30 @@ _ROUNDS = 3  # of turning each frame to what its neighbours say
 # The square of the noise over its own length makes an edge longer: by the fourth power of lengths,
 # of the mean, long ones count more, but none for nothing or all.
 _POWER, _LEAST, _MOST = 4, 0.1, 3.0
-_ACCURACY = 1e-5
+_ACCURACY = 1e-6
+
+
+class Wrapped(NamedTuple):
+    """A sheet that goes around, laid flat.
+
+    ``places`` (n_points, d), ``turns`` (n_points, d, d) from the frame of each point to that of the
+    places, ``periods`` (n_periods, d), and for each edge where its head is ``seen`` from its tail,
+    (n_edges, d).
+    """
+
+    places: FloatArray
+    turns: FloatArray
+    periods: FloatArray
+    seen: FloatArray
 
 
 def fit_periods(
     connection: Connection, unrolled: Unfolding, windings: FloatArray, periods: FloatArray
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Find places (n_points, d) and periods (n_periods, d), and how far edges are seen to lead.
+) -> Wrapped:
+    """Find the places and periods that fit all edges best.
 
     ``windings`` (n_edges, n_periods) tells how often an edge goes across each seam, NaN if nobody
-    knows. ``unrolled`` and ``periods`` are where to begin. What is seen, (n_edges, d), is of
-    heads from their tails, in the frame of the places.
+    knows. ``unrolled`` and ``periods`` are where to begin.
     """
     graph = connection.graph
     turns = _average(connection, unrolled.turns)
@@ -68,8 +83,8 @@ def fit_periods(
             for right, left in zip(known.T, begin.T, strict=True)
         ]
     )
-    where, periods = np.split(found, [graph.n_points])
-    return where, periods, where[graph.tails] + steps
+    places, periods = np.split(found, [graph.n_points])
+    return Wrapped(places, turns, periods, places[graph.tails] + steps)
 
 
 def _average(connection: Connection, turns: FloatArray) -> FloatArray:

@@ -92,18 +92,21 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
 def find_from(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> Topology:
     """Find the topology of a connected graph that was unrolled."""
     if connection.graph.n_points <= _MOST_POINTS:
-        return _find_among(connection, unrolled, n_jobs)
+        return _find_among(connection, unrolled, n_jobs)[0]
     cells = gather(connection, _N_CELLS)
     unrolled = unroll(cells.coarse)
-    found = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
-    found = cells.spread(found, unrolled.turns)
+    found, turns = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
+    found = cells.spread(found, turns)
     return replace(found, is_sure=planes_agree(connection, _is_torus(found)))
 
 
 def _find_among(
     connection: Connection, unrolled: Unfolding, n_jobs: int | None, *, of_cells: bool = False
-) -> Topology:
-    """Find the topology of a connected graph of points or of cells that was unrolled."""
+) -> tuple[Topology, FloatArray]:
+    """Find the topology of a connected graph of points or of cells that was unrolled.
+
+    Returns the turns from the frames of points to that of their places too, (n_points, d, d).
+    """
     graph, dim = connection.graph, connection.intrinsic_dim
     n_around = _around_voids(graph, dim)
     is_open = open_edges(graph, unrolled.tree, n_around)
@@ -126,9 +129,10 @@ def _find_among(
         edges=torn,
         where=unrolled.outward,
     )
-    if dim > 2 and seams:
-        topology = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
-    return replace(topology, is_sure=planes_agree(connection, _is_torus(topology)))
+    turns = unrolled.turns
+    if dim > 2 and seams and all(seam.kind == "period" for seam in told):
+        topology, turns = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
+    return replace(topology, is_sure=planes_agree(connection, _is_torus(topology))), turns
 
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
@@ -408,26 +412,42 @@ def _fitted_to_all_edges(
     unrolled: Unfolding,
     groups: list[_Group],
     seams: list[_Group],
-) -> Topology:
-    """Measure shifts by all edges of a solid: of its long steps one path has many that err."""
-    if not all(seam.kind == "period" for seam in topology.seams):
-        return topology
+) -> tuple[Topology, FloatArray]:
+    """Measure shifts by all edges of a solid: of its long steps one path has many that err.
+
+    Returns the turns of points too, (n_points, d, d): what is curved stays as it was unrolled.
+    """
     graph = connection.graph
-    periods = np.array([group.gaps.mean(axis=0) for group in seams])
-    windings = np.zeros((graph.n_edges, len(seams)))
-    for group in groups:
-        gap = group.gaps.mean(axis=0)
-        around = np.linalg.lstsq(periods.T, gap)[0].round()
-        if np.linalg.norm(around @ periods - gap) > _SHIFT * np.linalg.norm(periods, axis=1).min():
-            around[:] = np.nan
-        windings[group.edges], windings[graph.reverse[group.edges]] = around, -around
-    where, periods, seen = fit_periods(connection, unrolled, windings, periods)
+    windings = _windings(graph, groups, seams)
+    laid = fit_periods(
+        connection, unrolled, windings, np.array([one.shift for one in topology.seams])
+    )
+    is_flat = _is_torus(topology)
     told = []
-    for seam, group, shift in zip(topology.seams, seams, periods, strict=True):
-        gaps = seen[group.edges] - where[graph.indices[group.edges]]
-        std = float(np.linalg.norm(gaps, axis=1).std())
-        told.append(replace(seam, shift=shift, length=float(np.linalg.norm(shift)), std=std))
-    return replace(topology, seams=tuple(told), where=where)
+    for seam, group, period in zip(topology.seams, seams, laid.periods, strict=True):
+        gaps = laid.seen[group.edges] - laid.places[graph.indices[group.edges]]
+        length, std = float(np.linalg.norm(period)), float(np.linalg.norm(gaps, axis=1).std())
+        shift = period if is_flat else length / np.linalg.norm(seam.shift) * seam.shift
+        told.append(replace(seam, shift=shift, length=length, std=std))
+    where, turns = (laid.places, laid.turns) if is_flat else (topology.where, unrolled.turns)
+    return replace(topology, seams=tuple(told), where=where), turns
+
+
+def _windings(graph: Graph, groups: list[_Group], seams: list[_Group]) -> FloatArray:
+    """Count how often edges go across each seam, (n_edges, n_seams); NaN where gaps do not tell."""
+    windings = np.zeros((graph.n_edges, len(seams)))
+    periods = np.array([group.gaps.mean(axis=0) for group in seams])
+    near = _SHIFT * np.linalg.norm(periods, axis=1).min()
+    for group in groups:
+        if group in seams:
+            around = np.eye(len(seams))[seams.index(group)]
+        else:
+            mean = group.gaps.mean(axis=0)
+            around = np.linalg.lstsq(periods.T, mean, rcond=None)[0].round()
+            if np.linalg.norm(group.gaps - around @ periods, axis=1).mean() > near:
+                around[:] = np.nan
+        windings[group.edges], windings[graph.reverse[group.edges]] = around, -around
+    return windings
 
 
 def _way_to_root(graph: Graph, tree: Tree, node: int) -> list[int]:

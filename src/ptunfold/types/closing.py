@@ -108,8 +108,8 @@ class Topology:
     edges : (n_edges, 2) int
         All edges across seams.
     where : (n_points, d) float64
-        The points as they are seen from one in the middle, along the shortest paths; of more than
-        two dimensions, where all seams are shifts, as all edges together have them.
+        The points as they are seen from one in the middle, along the shortest paths; of tori
+        of more than two dimensions as all edges together have them.
     is_sure : bool
         Whether the tangent planes agree well enough to tell what seams do.
 
