@@ -18,7 +18,7 @@ from ptunfold.geodesics.paths import unfold
 from ptunfold.geodesics.periods import fit_periods
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.kernels.development import Unfolding
-from ptunfold.kernels.trees import Tree, least_along, lengths_from
+from ptunfold.kernels.trees import Tree, least_along, lengths_from, mark_ways
 from ptunfold.kernels.zipping import (
     Zipper,
     join_open_edges,
@@ -298,32 +298,36 @@ def _group(
     parts = np.split(edges, firsts[1:]) if len(names) else []
     if not parts:
         return [], relations
-    # Measured even where everything was carried: a few edges that jump do not show in the mean.
-    # On the ways to some of the open edges alone.
+    weakest = _weakest(connection, unrolled, parts, n_jobs)
+    together = zip(parts, weakest, strict=True)
+    return [_with_motion(connection, unrolled, *each) for each in together], relations
+
+
+def _weakest(
+    connection: Connection, unrolled: Unfolding, parts: list[IntArray], n_jobs: int | None
+) -> list[FloatArray]:
+    """Tell the least that is carried over any edge on some loops through each part of the edges.
+
+    Measured even where everything was carried: a few edges that jump do not show in the mean. On
+    the ways to the edges alone.
+    """
+    graph, tree = connection.graph, unrolled.tree
     some = [
         part[np.linspace(0, len(part) - 1, min(len(part), _LOOPS)).astype(int)] for part in parts
     ]
     ends = np.concatenate([both[edges] for edges in some for both in (graph.tails, graph.indices)])
-    ways = _on_the_way(graph, unrolled.tree, np.unique(ends))
-    shares = carried_shares(connection, ways, n_jobs)
-    weakest = np.ones(graph.n_points)
-    n_reached = np.count_nonzero(np.isfinite(unrolled.tree.distance))
-    least_along(graph.tails, shares, unrolled.tree, n_reached, weakest)
-    least = np.minimum(np.minimum(weakest[graph.tails], weakest[graph.indices]), shares)
-    together = zip(parts, some, strict=True)
-    return [
-        _with_motion(connection, unrolled, part, least[one]) for part, one in together
-    ], relations
+    shares = carried_shares(connection, _on_the_way(graph, tree, ends), n_jobs)
+    along = np.ones(graph.n_points)
+    n_reached = np.count_nonzero(np.isfinite(tree.distance))
+    least_along(graph.tails, shares, tree, n_reached, along)
+    least = np.minimum(np.minimum(along[graph.tails], along[graph.indices]), shares)
+    return [least[edges] for edges in some]
 
 
 def _on_the_way(graph: Graph, tree: Tree, nodes: IntArray) -> IntArray:
     """List the nodes on the ways from the root of a tree to some of them, sorted."""
     is_met = np.zeros(graph.n_points, dtype=bool)
-    while len(nodes):
-        is_met[nodes] = True
-        nodes = nodes[tree.parent_edge[nodes] >= 0]
-        nodes = np.unique(graph.tails[tree.parent_edge[nodes]])
-        nodes = nodes[~is_met[nodes]]
+    mark_ways(graph.tails, tree, nodes, is_met)
     return np.flatnonzero(is_met)
 
 

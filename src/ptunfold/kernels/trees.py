@@ -151,6 +151,18 @@ def least_along(tails, values, tree, n_reached, least):
         least[node] = min(least[tails[edge]], values[edge])
 
 
+@compiled()
+def mark_ways(tails, tree, nodes, is_met):
+    """Mark in ``is_met`` (n,) the nodes on the ways from the root to some of them."""
+    for end in nodes:
+        node = np.int64(end)
+        while not is_met[node]:
+            is_met[node] = True
+            edge = tree.parent_edge[node]
+            if edge >= 0:
+                node = np.int64(tails[edge])
+
+
 def tree_lengths(graph: GraphArrays, sources: Any, rows: FloatArray) -> None:
     """Fill ``rows`` (s, n) with shortest-path lengths, infinite where there is no path."""
     tree = new_tree(graph)
