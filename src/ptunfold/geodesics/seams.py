@@ -295,7 +295,7 @@ def _group(
     edges = edges[np.argsort(numbers[edges], kind="stable")]
     names, firsts = np.unique(numbers[edges], return_index=True)
     relations = np.searchsorted(names, triangles[: min(count, _MOST_TRIANGLES)])
-    parts = np.split(edges, firsts[1:]) if len(names) else []
+    parts: list[IntArray] = list(np.split(edges, firsts[1:])) if len(names) else []
     if not parts:
         return [], relations
     weakest = _weakest(connection, unrolled, parts, n_jobs)
