@@ -323,3 +323,29 @@ def test_a_sheet_taken_for_a_curve_is_not_cut(seed):
         warnings.filterwarnings("error", "the sheet closes")
         model = PTU(1).fit(points)
     assert not model.topology_.is_sure
+
+
+@pytest.mark.parametrize(
+    ("points", "dim"),
+    [(lambda: ring()[1], 1), (lambda: cylinder()[2], 2), (lambda: flat_torus(600).points, 2)],
+)
+def test_the_order_of_points_does_not_matter_for_the_cut(points, dim):
+    points = points()
+    order = np.random.default_rng(0).permutation(len(points))
+    pair = [PTU(dim, landmarks=None, seams="cut").fit(each) for each in (points, points[order])]
+    torn = [model.topology_.edges for model in pair]
+    assert len(torn[0])
+    cuts = [set(map(frozenset, edges.tolist())) for edges in (torn[0], order[torn[1]])]
+    assert cuts[0] == cuts[1]
+    np.testing.assert_allclose(*(model.eigenvalues_ for model in pair), rtol=1e-6)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+@pytest.mark.parametrize("seed", range(6))
+def test_a_cloud_is_no_ring(seed):
+    """Denoised as a curve, it goes around somewhere, over edges that nothing is carried over."""
+    rng = np.random.default_rng(seed)
+    points = rng.normal(size=(rng.integers(50, 100), rng.integers(2, 6)))
+    model = PTU(1, denoise=3).fit(points)
+    assert len(model.images()) == 0
+    assert not (model.topology_.seams and model.topology_.is_sure)
