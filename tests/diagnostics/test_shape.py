@@ -343,4 +343,6 @@ def test_functions_take_records_as_stages_return_them():
     np.testing.assert_array_equal(
         stretch(connection, model.embedding_).factors, model.stretch().factors
     )
-    assert find_voids(model._fitted.as_given) == ()  # too few points to tell, and no embedding
+    (hole,), (seen,) = find_voids(model._fitted.as_given), model.voids()
+    assert np.linalg.norm(hole.center - seen.center) < seen.radius
+    assert hole.center_embedding is None
