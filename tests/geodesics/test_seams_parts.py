@@ -117,7 +117,9 @@ def test_motions_are_believed_where_transport_is_coherent():
         kept = np.full(n_edges, share)
         assert planes_agree(replace(SQUARE, coherence=kept), is_torus) == is_sure
     curve = along_ring()
-    assert planes_agree(replace(curve, coherence=np.zeros(curve.graph.n_edges)), is_torus=False)
+    for share, is_sure in ((0.75, True), (0.74, False)):  # a ring is no torus
+        kept = np.full(curve.graph.n_edges, share)
+        assert planes_agree(replace(curve, coherence=kept), is_torus=True) == is_sure
     for share, is_sure in ((0.71, True), (0.69, False)):
         explained = np.full(curve.graph.n_points, share)
         assert planes_agree(replace(curve, explained=explained), is_torus=True) == is_sure

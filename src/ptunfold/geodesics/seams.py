@@ -97,7 +97,7 @@ def find_from(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -
     unrolled = unroll(cells.coarse)
     found, turns = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
     found = cells.spread(found, turns)
-    return replace(found, is_sure=_is_sure(connection, found))
+    return replace(found, is_sure=planes_agree(connection, _is_torus(found)))
 
 
 def _find_among(
@@ -132,7 +132,7 @@ def _find_among(
     turns = unrolled.turns
     if dim > 2 and seams and all(seam.kind == "period" for seam in told):
         topology, turns = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
-    return replace(topology, is_sure=_is_sure(connection, topology)), turns
+    return replace(topology, is_sure=planes_agree(connection, _is_torus(topology))), turns
 
 
 def _closes(group: _Group, dim: int, has_rim: bool) -> bool:
@@ -150,21 +150,14 @@ def _is_torus(topology: Topology) -> bool:
     return not topology.has_rim and n_shifts == len(topology.seams) == topology.dim
 
 
-def _is_sure(connection: Connection, topology: Topology) -> bool:
-    """Tell whether what was found can be believed.
-
-    Curves are told from clouds that are none by their loops too: there it breaks off somewhere.
-    """
-    breaks_off = topology.dim == 1 and any(seam.trust < _TRUSTED for seam in topology.seams)
-    return planes_agree(connection, _is_torus(topology)) and not breaks_off
-
-
 def planes_agree(connection: Connection, is_torus: bool) -> bool:
-    """Tell whether motions can be believed: of a curve always, if it is one; it turns nowhere."""
+    """Tell whether motions can be believed: frames agree, and a curve is one."""
     kept, explained = connection.coherence, connection.explained
-    if connection.intrinsic_dim == 1:
-        return explained is None or bool(explained.mean() >= _ALONG_A_CURVE)
-    return kept is None or bool(kept.mean() >= (_COHERENT_TORUS if is_torus else _COHERENT))
+    is_curve = connection.intrinsic_dim == 1
+    if is_curve and explained is not None and explained.mean() < _ALONG_A_CURVE:
+        return False
+    least = _COHERENT_TORUS if is_torus and not is_curve else _COHERENT
+    return kept is None or bool(kept.mean() >= least)
 
 
 def unroll(connection: Connection, root: int | None = None) -> Unfolding:
