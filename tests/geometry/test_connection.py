@@ -5,7 +5,7 @@ import pytest
 from scipy.stats import ortho_group
 
 from ptunfold import Frames, build_graph, connect, estimate_frames, graph_from_matrix
-from ptunfold.geometry.connection import _align
+from ptunfold.geometry.connection import nearest_rotations
 from tests.oracle import as_sparse, random_connection
 
 
@@ -90,7 +90,7 @@ def test_rotations_of_small_dimension_are_those_of_the_svd(dim):
     if dim == 3:
         overlaps[0] = np.diag([1.0, 1.0, 1e-9])  # nearly singular: left to the SVD
     first, values, second = np.linalg.svd(overlaps)
-    found = _align(overlaps)
+    found = nearest_rotations(overlaps)
     assert values.min() < 1e-2
     np.testing.assert_allclose(found, first @ second, atol=1e-11)
 

@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import s_with_hole
-from ptunfold.geometry.connection import ARC, _align, _stretch, leading_axes
+from ptunfold.geometry.connection import ARC, _stretch, leading_axes, nearest_rotations
 from ptunfold.geometry.given import Matrix
 
 
@@ -15,7 +15,7 @@ def test_alignments_are_the_nearest_rotations(dim):
     overlaps = np.random.default_rng(0).normal(size=(20, dim, dim))
     overlaps[0] = 0  # any will do
     before = overlaps.copy()
-    found = _align(overlaps)
+    found = nearest_rotations(overlaps)
     left, _, right = np.linalg.svd(overlaps)
     np.testing.assert_allclose(found[1:], (left @ right)[1:], atol=1e-9)
     np.testing.assert_allclose(found[0] @ found[0].T, np.eye(dim), atol=1e-12)
