@@ -13,6 +13,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.explorer.looking import wait_until
+
 NEEDED = ("jupyterlab", "anywidget")
 MISSING = [name for name in NEEDED if find_spec(name) is None]
 if MISSING and os.environ.get("PTUNFOLD_NOTEBOOK") != "required":
@@ -175,7 +177,7 @@ def test_selections_go_both_ways(opened_lab, screenshots):
     kernel.until("[widget.selection, widget.path]", [[], None])
     kernel.run("widget.path = 5, 6")
     frame = next(one for one in tab.frames if one.url == "about:srcdoc")
-    frame.wait_for_function("ptunfold.explorer.ends[1] === 6")
+    wait_until(frame, lambda: frame.evaluate("ptunfold.explorer.ends[1] === 6"))
     assert explorer.locator("#from").input_value() == "5"
     frame.evaluate("ptunfold.select([7, 1])")
     kernel.until("widget.selection", [1, 7])

@@ -10,7 +10,7 @@ import pytest
 from ptunfold.explorer import Page
 from ptunfold.explorer import widget as widget_module
 
-from .looking import screen
+from .looking import screen, wait_until
 
 RELAY = files("ptunfold.explorer").joinpath("widget.js").read_text(encoding="utf-8")
 # What anywidget gives to `render`, without a kernel behind it.
@@ -68,7 +68,7 @@ def page_example(frame):
 
 
 def until(tab, condition, *arguments):
-    tab.wait_for_function(condition, arg=list(arguments) or None, timeout=10_000)
+    wait_until(tab, lambda: tab.evaluate(condition, list(arguments) or None))
 
 
 def test_what_is_selected_in_the_page_arrives(opened, page):
