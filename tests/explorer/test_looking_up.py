@@ -233,8 +233,10 @@ def test_the_table_sorts(opened, page, columns):
     assert head.get_attribute("aria-sort") is None
     assert first.inner_text() == str(two[0])
     head.locator("button").press("Enter")
-    tab.keyboard.press("End")  # a key of the table, not of its head
     assert first.inner_text() == str(two[values.argmin()])
+    meant = tab.evaluate("ptunfold.explorer.hovered")
+    tab.keyboard.press("End")  # a key of the table, not of its head: it may scroll, but means none
+    assert tab.evaluate("ptunfold.explorer.hovered") == meant != two[values.argmax()]
 
 
 def test_names_on_the_map(opened, page):

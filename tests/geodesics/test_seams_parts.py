@@ -24,7 +24,6 @@ from ptunfold.geodesics.seams import (
     _windings,
     _with_motion,
     find_topology,
-    nearest_rotation,
     planes_agree,
     unroll,
 )
@@ -272,12 +271,6 @@ def test_the_motion_of_a_flat_sheet_is_none():
     expected = distance[tails] + distance[heads] + graph.lengths[edges]
     np.testing.assert_allclose(found.loops, expected)
     np.testing.assert_array_equal(found.weakest, [1, 0.5, 1, 1])
-
-
-def test_the_nearest_rotation():
-    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
-    stretch = np.diag([1.0, 2, 3])
-    np.testing.assert_allclose(nearest_rotation(turn @ stretch), turn, atol=1e-12)
 
 
 def test_what_a_seam_does():

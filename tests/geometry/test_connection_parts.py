@@ -22,6 +22,12 @@ def test_alignments_are_the_nearest_rotations(dim):
     np.testing.assert_array_equal(overlaps, before)
 
 
+def test_the_nearest_rotation():
+    turn, _ = np.linalg.qr(np.random.default_rng(0).normal(size=(3, 3)))
+    stretch = np.diag([1.0, 2, 3])
+    np.testing.assert_allclose(nearest_rotations((turn @ stretch)[None])[0], turn, atol=1e-12)
+
+
 def test_steps_get_the_lengths_of_their_edges():
     steps = np.array([[3.0, 4], [0, 0], [1e-20, 0], [0, -2]])
     _stretch(steps, np.array([10.0, 1, 1, 1]))

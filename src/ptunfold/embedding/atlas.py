@@ -13,7 +13,7 @@ from ptunfold.embedding.relaxation import N_ANCHORS, least_stress
 from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.landmarks import landmark_distances
-from ptunfold.geodesics.seams import nearest_rotation
+from ptunfold.geometry.connection import nearest_rotations
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run
@@ -116,7 +116,7 @@ def _distortion(exact: FloatArray, sources: IntArray, coordinates: FloatArray) -
 def _transition(found: FloatArray, wanted: FloatArray) -> Transition:
     """Find the motion that takes points of one chart to where they are in another."""
     middle, goal = found.mean(axis=0), wanted.mean(axis=0)
-    turn = nearest_rotation((wanted - goal).T @ (found - middle))
+    turn = nearest_rotations(((wanted - goal).T @ (found - middle))[None])[0]
     shift = goal - turn @ middle
     off = found @ turn.T + shift - wanted
     return Transition(turn, shift, float(np.sqrt(np.square(off).sum(axis=1).mean())))

@@ -6,7 +6,7 @@ from itertools import product
 
 import numpy as np
 
-from ptunfold.geodesics.seams import nearest_rotation
+from ptunfold.geometry.connection import nearest_rotations
 from ptunfold.types import Connection, FloatArray, Seam, pair_keys
 
 Motion = tuple[FloatArray, FloatArray]
@@ -39,7 +39,7 @@ def motion_of(
     if seam.kind != "period":
         turns = np.einsum("eij,ejk,elk->il", maps[tails], connection.rotations[edges], maps[heads])
         # Directions that the embedding does not use stay as they are.
-        turn = nearest_rotation(turns / len(edges) + _TINY * turn)
+        turn = nearest_rotations((turns / len(edges) + _TINY * turn)[None])[0]
     return turn, (seen - embedding[heads] @ turn.T).mean(axis=0)
 
 

@@ -71,7 +71,7 @@ def fit_periods(
         [[laplacian, csr_array(coupling)], [csr_array(coupling.T), weighted.T @ across / 2]],
         format="csr",
     )
-    known = np.concatenate(
+    sums = np.concatenate(
         (at_tails(steps[graph.reverse] - steps) / 2, weighted.T @ steps / 2), axis=0
     )
     begin = np.concatenate((unrolled.outward, periods), axis=0)
@@ -80,7 +80,7 @@ def fit_periods(
     found = np.column_stack(
         [
             cg(matrix, right, x0=left, rtol=_ACCURACY, M=scaled)[0]
-            for right, left in zip(known.T, begin.T, strict=True)
+            for right, left in zip(sums.T, begin.T, strict=True)
         ]
     )
     places, periods = np.split(found, [graph.n_points])

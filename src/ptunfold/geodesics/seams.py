@@ -17,6 +17,7 @@ from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.paths import unfold
 from ptunfold.geodesics.periods import fit_periods
 from ptunfold.geometry.coherence import carried_shares
+from ptunfold.geometry.connection import nearest_rotations
 from ptunfold.kernels.development import Unfolding
 from ptunfold.kernels.trees import Tree, least_along, lengths_from, mark_ways
 from ptunfold.kernels.zipping import (
@@ -341,21 +342,13 @@ def _with_motion(
     """Find the motion that loops through some edges make in the mean."""
     graph, where, turns = connection.graph, unrolled.outward, unrolled.turns
     tails, heads = graph.tails[edges], graph.indices[edges]
-    turn = nearest_rotation(
-        np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])
-    )
+    turn = np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])
+    turn = nearest_rotations(turn[None])[0]
     seen = where[tails] + np.einsum("eij,ej->ei", turns[tails], connection.steps[edges])
     shift = (seen - where[heads] @ turn.T).mean(axis=0)
     distance = unrolled.tree.distance
     loops = distance[tails] + distance[heads] + graph.lengths[edges]
     return _Group(edges, where[heads], seen, turn, shift, loops, weakest)
-
-
-def nearest_rotation(matrix: FloatArray) -> FloatArray:
-    """Find the orthogonal matrix nearest to one (d, d)."""
-    left, _, right = np.linalg.svd(matrix)
-    nearest: FloatArray = left @ right
-    return nearest
 
 
 def _independent(groups: list[_Group], relations: IntArray) -> list[int]:

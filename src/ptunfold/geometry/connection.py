@@ -141,17 +141,17 @@ def leading_axes(points: Points) -> FloatArray:
     return points.astype(np.float64) @ (axes[:MOST_AXES].T * (1 - 1e-10))
 
 
-def nearest_rotations(overlaps: FloatArray) -> FloatArray:
-    """Solve the orthogonal Procrustes problem of Proposition 1, (n_edges, d, d)."""
-    overlaps = overlaps.copy()
-    is_done = np.zeros(len(overlaps), dtype=bool)
-    if overlaps.shape[1] <= 3:
-        nearest_orthogonal(overlaps, is_done)
+def nearest_rotations(matrices: FloatArray) -> FloatArray:
+    """Find the orthogonal matrices nearest to some, (m, d, d), as in Proposition 1."""
+    matrices = matrices.copy()
+    is_done = np.zeros(len(matrices), dtype=bool)
+    if matrices.shape[1] <= 3:
+        nearest_orthogonal(matrices, is_done)
     left = np.flatnonzero(~is_done)
     if len(left):
-        first, _, second = np.linalg.svd(overlaps[left])
-        overlaps[left] = first @ second
-    return overlaps
+        first, _, second = np.linalg.svd(matrices[left])
+        matrices[left] = first @ second
+    return matrices
 
 
 def _favor(from_tail: FloatArray, from_head: FloatArray, overlaps: FloatArray) -> FloatArray:

@@ -22,7 +22,7 @@ class Zipper(NamedTuple):
 def zip_up(zipper, pile, n_piled):
     """Shut the edges whose loops through a tree can be drawn together over triangles.
 
-    The edges of the tree are shut at first; ``pile`` (E,) holds them, one direction of each,
+    The edges of the tree are shut at first; ``pile`` (E / 2,) holds them, one direction of each,
     ``n_piled`` of them. An edge is shut that closes a triangle with two that are.
     """
     indptr, indices, reverse, is_shut = zipper
