@@ -7,11 +7,19 @@ import numpy as np
 import pytest
 
 from ptunfold import PTU, build_graph, connect, estimate_frames
-from ptunfold.datasets import flat_square, flat_torus
+from ptunfold.datasets import (
+    annulus,
+    flat_square,
+    flat_torus,
+    klein_bottle,
+    moebius_band,
+    sphere,
+)
 from ptunfold.geodesics import seams
 from ptunfold.geodesics.cutting import _parts
 from ptunfold.geodesics.seams import (
     _around_voids,
+    _by_shifts,
     _closes,
     _Group,
     _has_rim,
@@ -23,10 +31,14 @@ from ptunfold.geodesics.seams import (
     _way_to_root,
     _windings,
     _with_motion,
+    find_from,
     find_topology,
+    matching_edges,
+    open_edges,
     planes_agree,
     unroll,
 )
+from ptunfold.kernels.cones import mark_one_sided
 from ptunfold.types import Geometry
 
 TURN = 2 * np.pi
@@ -224,6 +236,128 @@ def test_a_square_has_a_rim_and_a_torus_none():
     ahead = torus.steps[:, 0] > 0
     one_sided = replace(torus, steps=np.where(ahead[:, None], torus.steps, -torus.steps))
     assert _has_rim(one_sided, of_cells=False)
+
+
+def test_points_are_at_a_rim_if_all_neighbours_are_ahead():
+    units = np.random.default_rng(0).normal(size=(6, 5, 2))
+    units /= np.linalg.norm(units, axis=2, keepdims=True)
+    units[1, :, 0] = np.abs(units[1, :, 0])  # half a plane
+    units[2, :4] = [[1, 0], [-1, 0], [0, 1], [0, -1]]  # all around
+    units[3] = 0  # copies
+    units[4, 1:] = 0
+    units[5] = [[1, 0.1], [1, -0.1], [1, 0.2], [0.1, 1], [-0.15, 1]]
+    steps = units * np.random.default_rng(1).uniform(0.5, 2, (6, 5, 1))
+    found = np.empty(6, dtype=bool)
+    mark_one_sided(np.arange(0, 31, 5), steps.reshape(30, 2), -0.2, found)
+    expected = []
+    for some in steps:
+        some = some[np.linalg.norm(some, axis=1) > 0]
+        some = some / np.linalg.norm(some, axis=1, keepdims=True)
+        mean = some.sum(axis=0)
+        size = np.linalg.norm(mean)
+        expected.append(size > 0.5 and (some @ mean >= -0.2 * size).all())
+    assert found.tolist() == expected == [False, True, False, False, True, True]
+
+
+def test_edges_match_that_end_where_and_as_they_lead():
+    torus = laid(flat_torus(600).points, 24)
+    for sheet in (SQUARE, torus):
+        graph, unrolled = sheet.graph, unroll(sheet)
+        found = matching_edges(sheet, unrolled, 1)
+        turns, where = unrolled.turns, unrolled.outward
+        seen = where[graph.tails] + np.einsum("eij,ej->ei", turns[graph.tails], sheet.steps)
+        apart = np.linalg.norm(seen - where[graph.indices], axis=1)
+        around = turns[graph.tails] @ sheet.rotations @ turns[graph.indices].swapaxes(1, 2)
+        turned = np.linalg.norm(around - np.eye(2), axis=(1, 2)) / np.sqrt(2)
+        expected = (apart <= 0.5 * np.median(graph.lengths)) & (turned <= 0.3)
+        once = graph.tails < graph.indices
+        np.testing.assert_array_equal(found[once], expected[once])
+        np.testing.assert_array_equal(found, found[graph.reverse])
+        assert found.all() == (sheet is SQUARE)
+        np.testing.assert_array_equal(matching_edges(sheet, unrolled, 2), found)
+    # What comes back turned does not match, wherever it ends.
+    unrolled.turns[:300] = unrolled.turns[:300] @ [[0, 1], [-1, 0]]
+    still = replace(torus, steps=np.zeros_like(torus.steps))
+    unrolled.outward[:] = 0
+    is_half = (graph.tails < 300) != (graph.indices < 300)
+    assert not matching_edges(still, unrolled, 1)[is_half].any()
+
+
+@pytest.mark.parametrize("n_around", [3, 6, 9])
+def test_what_matches_is_shut_as_it_would_be_by_triangles(n_around):
+    torus = laid(flat_torus(1000).points, 24)
+    unrolled = unroll(torus)
+    is_match = matching_edges(torus, unrolled, 1)
+    found = open_edges(torus.graph, unrolled.tree, n_around, is_match)
+    np.testing.assert_array_equal(found, open_edges(torus.graph, unrolled.tree, n_around))
+    np.testing.assert_array_equal(found, ~is_match)
+
+
+def test_voids_are_shut_though_their_edges_do_not_match():
+    """Nor do they keep open what triangles shut around them."""
+    torus = laid(flat_torus(1000).points, 24)
+    unrolled = unroll(torus)
+    is_match = matching_edges(torus, unrolled, 1)
+    expected = ~is_match
+    inside = np.flatnonzero(is_match)[::7]
+    is_match[inside] = is_match[torus.graph.reverse[inside]] = False
+    np.testing.assert_array_equal(open_edges(torus.graph, unrolled.tree, 6, is_match), expected)
+
+
+def test_edges_that_shift_alike_go_together():
+    torus = laid(flat_torus(1000).points, 24)
+    graph, unrolled = torus.graph, unroll(torus)
+    is_match = matching_edges(torus, unrolled, 1)
+    leading = _by_shifts(torus, unrolled, is_match, 5)
+    np.testing.assert_array_equal(leading < 0, is_match)
+    edges = np.flatnonzero(leading >= 0)
+    # Who goes the other way goes with the other ones.
+    np.testing.assert_array_equal(leading[graph.reverse[edges]], graph.reverse[leading[edges]])
+    seen = np.einsum("eij,ej->ei", unrolled.turns[graph.tails], torus.steps)
+    shifts = (seen + unrolled.outward[graph.tails] - unrolled.outward[graph.indices])[edges]
+    wound = np.round(shifts @ np.linalg.inv(_lattice(shifts)))
+    names, number = np.unique(leading[edges], return_inverse=True)
+    assert len(names) == len(np.unique(wound, axis=0)) >= 6
+    for place in range(len(names)):
+        assert len(np.unique(wound[number == place], axis=0)) == 1
+    # Shifts that loops around voids may have, and turns, tell nothing.
+    assert _by_shifts(torus, unrolled, is_match, 30) is None
+    one = np.flatnonzero(leading >= 0)[0]
+    rotations = torus.rotations.copy()
+    for edge in (one, graph.reverse[one]):
+        rotations[edge] = rotations[edge] @ [[0, 1], [1, 0]]
+    assert _by_shifts(replace(torus, rotations=rotations), unrolled, is_match, 5) is None
+
+
+def _lattice(shifts):
+    """Two of the shifts, at right angles and of the length of a turn."""
+    first = shifts[np.abs(np.linalg.norm(shifts, axis=1) - TURN).argmin()]
+    across = shifts[np.linalg.norm(shifts, axis=1) < 1.1 * TURN]
+    return np.array([first, across[np.abs(across @ first).argmin()]])
+
+
+@pytest.mark.parametrize(
+    ("points", "dim"),
+    [
+        (flat_torus(1000).points, 2),
+        (moebius_band(1000).points, 2),
+        (klein_bottle(3000).points, 2),
+        (sphere(1000).points, 2),
+        (annulus(1000).points, 2),
+    ],
+)
+def test_a_first_look_finds_what_has_to_be_cut(points, dim):
+    sheet = laid(points, 18, dim)
+    unrolled = unroll(sheet)
+    first = find_from(sheet, unrolled, matching_edges(sheet, unrolled), 1)
+    found = find_topology(sheet)
+    assert [seam.kind for seam in first.seams] == [seam.kind for seam in found.seams]
+    assert first.has_rim == found.has_rim
+    cuts = [{tuple(sorted(pair)) for pair in one.edges.tolist()} for one in (first, found)]
+    assert cuts[0] == cuts[1]
+    assert first.is_sure == found.is_sure
+    if first.has_rim and not first.seams:
+        assert found.n_holes == 1  # and the first look need not see it
 
 
 def test_independent_loops_are_the_shortest_that_make_all():

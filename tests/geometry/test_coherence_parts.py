@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ptunfold.geometry.coherence import _turns, carried_shares, with_coherence
+from ptunfold.geometry.coherence import _turns, carried_shares, on_both_ways, with_coherence
 from ptunfold.geometry.graph import graph_from_edges
 from ptunfold.types import Connection
 
@@ -29,7 +29,7 @@ def tailed():
 
 def test_edges_without_a_triangle_fare_like_those_around(tailed):
     graph = tailed.graph
-    found = _turns(tailed, np.arange(6), np.arange(tailed.graph.n_edges), 1)
+    found = on_both_ways(graph, lambda edges: _turns(tailed, edges, 1))
     by_ends = dict(
         zip(zip(graph.tails.tolist(), graph.indices.tolist(), strict=True), found, strict=True)
     )
@@ -51,7 +51,7 @@ def test_an_edge_between_two_triangles_has_the_mean_of_both():
     is_first = graph.tails < graph.indices
     angles[~is_first] = -angles[graph.reverse][~is_first]
     laid = Connection(graph, turned(angles), np.zeros((graph.n_edges, 2)))
-    found = _turns(laid, np.arange(8), np.arange(laid.graph.n_edges), 1)
+    found = on_both_ways(graph, lambda edges: _turns(laid, edges, 1))
     at = {
         (tail, head): value
         for tail, head, value in zip(graph.tails, graph.indices, found, strict=True)
@@ -62,13 +62,13 @@ def test_an_edge_between_two_triangles_has_the_mean_of_both():
 
 
 def test_planes_that_explain_little_carry_nothing(tailed):
-    nodes, ones = np.arange(6), np.ones(6)
-    whole = carried_shares(tailed, nodes, 1)
-    all_of_it = carried_shares(replace(tailed, explained=ones), nodes, 1)
+    edges, ones = np.arange(tailed.graph.n_edges), np.ones(6)
+    whole = carried_shares(tailed, edges, 1)
+    all_of_it = carried_shares(replace(tailed, explained=ones), edges, 1)
     np.testing.assert_allclose(all_of_it, whole)
     nothing = ones.copy()
     nothing[3] = 0.5
-    found = carried_shares(replace(tailed, explained=nothing), nodes, 1)
+    found = carried_shares(replace(tailed, explained=nothing), edges, 1)
     ends = (tailed.graph.tails == 3) | (tailed.graph.indices == 3)
     assert not found[ends].any()
     np.testing.assert_allclose(found[~ends], whole[~ends])

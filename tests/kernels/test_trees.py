@@ -108,7 +108,8 @@ def test_the_least_on_the_way():
     values = np.random.default_rng(1).random(GRAPH.n_edges)
     tree, n_reached = grown(5)
     least = np.ones(60)
-    least_along(GRAPH.tails, values, tree, n_reached, least)
+    least[tree.order[1:n_reached]] = values[tree.parent_edge[tree.order[1:n_reached]]]
+    least_along(GRAPH.tails, tree, n_reached, least)
     for node in tree.order[1:n_reached]:
         on_the_way, here = [], node
         while here != 5:

@@ -11,9 +11,7 @@ from scipy.sparse import csgraph
 
 from ptunfold.diagnostics.rim import edges_along, rim_points
 from ptunfold.geodesics.paths import both_directions
-from ptunfold.kernels.inputs import connection_arrays
-from ptunfold.kernels.triangles import turn_around_triangles
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.geometry.coherence import around_triangles, on_both_ways
 from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
 from ptunfold.validation.records import check_connection
 
@@ -192,14 +190,7 @@ def _turned(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Find the curvature at each point, its standard error, and how many points share that."""
     graph, n_points = connection.graph, connection.graph.n_points
-    sums = np.zeros((graph.n_edges, 4))
-    arrays, nodes = connection_arrays(connection), np.arange(n_points)
-    is_node = np.ones(n_points, dtype=bool)
-
-    def handle(block: slice) -> None:
-        turn_around_triangles(arrays, nodes[block], is_node, sums)
-
-    run_blocks(handle, cut(n_points, max(512, n_points // 64)), Run(n_jobs))
+    sums = on_both_ways(graph, lambda edges: around_triangles(connection, edges, n_jobs))
     _, along, areas, counts = np.where(is_used[:, None], sums, 0).T
     both: FloatArray = np.stack(
         [np.bincount(graph.tails, part * counts, n_points) for part in (along, areas)], axis=1

@@ -9,17 +9,18 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
-from ptunfold.geodesics.seams import find_from, find_topology, planes_agree, unroll
+from ptunfold.geodesics.seams import (
+    find_from,
+    find_topology,
+    matching_edges,
+    planes_agree,
+    unroll,
+)
 from ptunfold.geometry.graph import without_bridges
-from ptunfold.kernels.development import Unfolding, widest_gap
-from ptunfold.kernels.inputs import connection_arrays
-from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import Connection, Geometry, IntArray, Topology
 
 # Of fewer points than 50 on a curve, 200 on a surface, loops are too short to tell.
 _LEAST_POINTS, _AND_MORE = 50, 4
-# Of the square of an edge: where ends are off by less, no loop is shifted, which is by three edges.
-_LIES_FLAT, _EDGES_TOGETHER = 0.25, 1 << 16
 
 
 def cut_open(
@@ -68,9 +69,10 @@ def _topologies(geometry: Geometry, n_jobs: int | None) -> Iterator[tuple[IntArr
         if not planes_agree(part, is_torus=True):
             continue
         unrolled = unroll(part)
-        if _lies_flat(part, unrolled, n_jobs):
+        is_match = matching_edges(part, unrolled, n_jobs)
+        if is_match.all():  # nothing closes, whatever holes there are
             continue
-        topology = find_from(part, unrolled, n_jobs)
+        topology = find_from(part, unrolled, is_match, n_jobs)
         if topology.is_sure:
             yield nodes, topology
 
@@ -99,20 +101,3 @@ def _parts(geometry: Geometry, least: int) -> Iterator[tuple[IntArray, Connectio
             continue
         nodes = np.flatnonzero(labels == label)
         yield nodes, restrict(geometry.connection, nodes)
-
-
-def _lies_flat(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> bool:
-    """Tell whether a connected sheet was unrolled so that each edge ends where it leads.
-
-    Then no loop is shifted, and there is a rim: it may have holes, but nothing closes.
-    """
-    graph = connection.graph
-    most = _LIES_FLAT * float(np.median(graph.lengths)) ** 2
-    arrays, gaps = connection_arrays(connection), [0.0]
-
-    def look(block: slice) -> None:
-        if max(gaps) <= most:
-            gaps.append(widest_gap(arrays, unrolled, block.start, block.stop))
-
-    run_blocks(look, cut(graph.n_edges, _EDGES_TOGETHER), Run(n_jobs))
-    return max(gaps) <= most

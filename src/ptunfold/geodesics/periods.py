@@ -22,7 +22,7 @@ from ptunfold.types import Connection, FloatArray
 _ROUNDS = 3  # of turning each frame to what its neighbours say
 # The square of the noise over its own length makes an edge longer: by the fourth power of lengths,
 # of the mean, long ones count more, but none for nothing or all.
-_POWER, _LEAST, _MOST = 4, 0.1, 3.0
+_LEAST, _MOST = 0.1, 3.0
 _ACCURACY = 1e-6
 
 
@@ -53,7 +53,8 @@ def fit_periods(
     steps = np.einsum("eij,ej->ei", turns[graph.tails], connection.steps)
     is_known = ~np.isnan(windings.sum(axis=1))
     across = np.nan_to_num(windings)
-    weights = np.clip(graph.lengths / graph.lengths.mean(), _LEAST, _MOST) ** _POWER * is_known
+    squares = np.square(np.clip(graph.lengths / graph.lengths.mean(), _LEAST, _MOST))
+    weights = np.square(squares) * is_known
 
     def at_tails(values: FloatArray) -> FloatArray:
         """Sum the values of edges, (n_edges, m), at their tails, with weights."""

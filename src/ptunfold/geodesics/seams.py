@@ -18,7 +18,9 @@ from ptunfold.geodesics.paths import unfold
 from ptunfold.geodesics.periods import fit_periods
 from ptunfold.geometry.coherence import carried_shares
 from ptunfold.geometry.connection import nearest_rotations
-from ptunfold.kernels.development import Unfolding
+from ptunfold.kernels.cones import mark_one_sided
+from ptunfold.kernels.development import Unfolding, look_across, mark_matches
+from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.trees import Tree, least_along, lengths_from, mark_ways
 from ptunfold.kernels.zipping import (
     Zipper,
@@ -27,6 +29,7 @@ from ptunfold.kernels.zipping import (
     triangles_of_open_edges,
     zip_up,
 )
+from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
     BoolArray,
     Connection,
@@ -37,6 +40,9 @@ from ptunfold.types import (
     Topology,
 )
 
+# Where the end of an edge is off by less than half of one, no loop is shifted, which is by three;
+# squares of edges, and of radians.
+_APART, _TURNED, _EDGES_TOGETHER = 0.25, 0.09, 1 << 16
 # A loop of so many edges and one may be a void between points at random: of few points, where
 # loops are short, or of more than two dimensions; with 18 neighbours or more; with fewer.
 _AROUND_SMALL_VOID, _AROUND_VOID, _AROUND_LARGE_VOID = 5, 6, 9
@@ -57,7 +63,7 @@ _RIM, _SOLID_RIM, _ONE_SIDE = 0.25, 0.35, -0.2
 _SHIFT = 0.25
 _NEARLY_ALL = 0.9
 _MOST_TRIANGLES = 1 << 16
-_LOOPS = 100  # of those over which edges can be trusted, so many are enough to tell
+_LOOPS = 25  # of those over which edges can be trusted, so many are enough to tell
 # More points are put into cells, which have no voids between them, as nearest neighbours do.
 _MOST_POINTS, _N_CELLS = 50_000, 10_000
 # Of what is carried from edge to edge: enough to believe motions; and where all directions close by
@@ -87,13 +93,19 @@ def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology
     >>> print(find_topology(connection).name)
     a torus
     """
-    return find_from(connection, unroll(connection), n_jobs)
+    return find_from(connection, unroll(connection), None, n_jobs)
 
 
-def find_from(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -> Topology:
-    """Find the topology of a connected graph that was unrolled."""
+def find_from(
+    connection: Connection, unrolled: Unfolding, is_match: BoolArray | None, n_jobs: int | None
+) -> Topology:
+    """Find the topology of a connected graph that was unrolled.
+
+    With the edges that match, (n_edges,), what has to be cut is found soon: holes are not counted,
+    and periods are as the paths from one point have them.
+    """
     if connection.graph.n_points <= _MOST_POINTS:
-        return _find_among(connection, unrolled, n_jobs)[0]
+        return _find_among(connection, unrolled, n_jobs, is_match)[0]
     cells = gather(connection, _N_CELLS)
     unrolled = unroll(cells.coarse)
     found, turns = _find_among(cells.coarse, unrolled, n_jobs, of_cells=True)
@@ -102,7 +114,12 @@ def find_from(connection: Connection, unrolled: Unfolding, n_jobs: int | None) -
 
 
 def _find_among(
-    connection: Connection, unrolled: Unfolding, n_jobs: int | None, *, of_cells: bool = False
+    connection: Connection,
+    unrolled: Unfolding,
+    n_jobs: int | None,
+    is_match: BoolArray | None = None,
+    *,
+    of_cells: bool = False,
 ) -> tuple[Topology, FloatArray]:
     """Find the topology of a connected graph of points or of cells that was unrolled.
 
@@ -110,8 +127,9 @@ def _find_among(
     """
     graph, dim = connection.graph, connection.intrinsic_dim
     n_around = _around_voids(graph, dim)
-    is_open = open_edges(graph, unrolled.tree, n_around)
-    groups, relations = _group(connection, unrolled, is_open, n_around, n_jobs)
+    # Where frames are unsure, an edge may end where it leads by chance.
+    known = is_match if connection.coherence is None else None
+    groups, relations = _group(connection, unrolled, known, n_around, n_jobs)
     has_rim = _has_rim(connection, of_cells) if dim > 1 else not _is_ring(groups, unrolled.outward)
     found = [groups[place] for place in _independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
@@ -131,7 +149,8 @@ def _find_among(
         where=unrolled.outward,
     )
     turns = unrolled.turns
-    if dim > 2 and seams and all(seam.kind == "period" for seam in told):
+    is_solid = dim > 2 and bool(seams) and all(seam.kind == "period" for seam in told)
+    if is_solid and is_match is None:
         topology, turns = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
     return replace(topology, is_sure=planes_agree(connection, _is_torus(topology))), turns
 
@@ -182,22 +201,49 @@ def _around_voids(graph: Graph, dim: int) -> int:
     return _AROUND_LARGE_VOID if is_thin else _AROUND_VOID
 
 
-def open_edges(graph: Graph, tree: Tree, n_around: int) -> BoolArray:
+def matching_edges(
+    connection: Connection, unrolled: Unfolding, n_jobs: int | None = None
+) -> BoolArray:
+    """Mark the edges that end where they lead, and as they lead there, (n_edges,).
+
+    Their loops through the root move nothing: there is nothing in them, or a hole in a flat sheet.
+    """
+    graph, arrays = connection.graph, connection_arrays(connection)
+    is_match = np.empty(graph.n_edges, dtype=bool)
+    most = _APART * float(np.median(graph.lengths)) ** 2, _TURNED
+
+    def look(block: slice) -> None:
+        mark_matches(arrays, unrolled, *most, block.start, block.stop, is_match)
+
+    run_blocks(look, cut(graph.n_edges, _EDGES_TOGETHER), Run(n_jobs))
+    return is_match
+
+
+def open_edges(
+    graph: Graph, tree: Tree, n_around: int, is_match: BoolArray | None = None
+) -> BoolArray:
     """Mark the edges whose loops through the tree cannot be drawn together, (n_edges,).
 
-    A loop can be drawn together if triangles fill it, or loops of up to ``n_around`` edges and one.
+    A loop can be drawn together if triangles fill it, or loops of up to ``n_around`` edges and one,
+    or if it is known to move nothing.
     """
     is_shut = np.zeros(graph.n_edges, dtype=bool)
     edges = tree.parent_edge[tree.parent_edge >= 0]
     is_shut[edges] = is_shut[graph.reverse[edges]] = True
+    if is_match is not None:
+        is_shut |= is_match
+        edges = np.flatnonzero(is_shut & (graph.tails < graph.indices))
     zipper = Zipper(graph.indptr, graph.indices, graph.reverse, is_shut)
     queue = np.empty(graph.n_edges // 2 + 1, dtype=np.int64)
     queue[: len(edges)] = edges
-    n_shut, n_steps = len(edges), 3
+    zip_up(zipper, queue, len(edges))
+    # Mostly there are no voids, which the longest loops tell at once; else the shortest come first.
+    if not shut_short_loops(zipper._replace(is_shut=is_shut.copy()), queue, n_around):
+        return ~is_shut
+    n_steps = 3
     while n_steps <= n_around:
-        if n_shut:
-            zip_up(zipper, queue, n_shut)
         n_shut = shut_short_loops(zipper, queue, n_steps)
+        zip_up(zipper, queue, n_shut)
         n_steps += n_shut == 0
     return ~is_shut
 
@@ -205,22 +251,15 @@ def open_edges(graph: Graph, tree: Tree, n_around: int) -> BoolArray:
 def _has_rim(connection: Connection, of_cells: bool) -> bool:
     """Tell whether some points have all their neighbours on one side."""
     graph, dim = connection.graph, connection.intrinsic_dim
-    lengths = np.linalg.norm(connection.steps, axis=1)
-    steps = connection.steps / np.where(lengths > 0, lengths, 1)[:, None]
-    means = np.column_stack(
-        [np.bincount(graph.tails, steps[:, axis], graph.n_points) for axis in range(dim)]
-    )
-    sizes = np.linalg.norm(means, axis=1)
-    ahead = means / np.where(sizes > 0, sizes, 1)[:, None]
-    is_behind = np.einsum("ei,ei->e", steps, ahead[graph.tails]) < _ONE_SIDE
-    has_behind = np.bincount(graph.tails, is_behind, graph.n_points) > 0
-    is_rim = ~has_behind & (sizes > 0.5)
+    is_rim = np.empty(graph.n_points, dtype=bool)
+    mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
     # Where neighbours are few for the directions there are, some points lack one anywhere, but not
     # next to each other.
-    n_beside = np.bincount(graph.tails, is_rim[graph.indices], graph.n_points)
-    n_rim = np.count_nonzero(is_rim & (n_beside >= (2 if dim > 2 else int(of_cells))))
+    n_beside = 2 if dim > 2 else int(of_cells)
+    if n_beside:
+        is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) >= n_beside
     least = _RIM if dim == 2 else _SOLID_RIM
-    return bool(n_rim > least * graph.n_points ** (1 - 1 / dim))
+    return bool(np.count_nonzero(is_rim) > least * graph.n_points ** (1 - 1 / dim))
 
 
 def _is_ring(groups: list[_Group], where: FloatArray) -> bool:
@@ -282,21 +321,28 @@ class _Group:
 def _group(
     connection: Connection,
     unrolled: Unfolding,
-    is_open: BoolArray,
+    is_match: BoolArray | None,
     n_around: int,
     n_jobs: int | None,
 ) -> tuple[list[_Group], IntArray]:
     """Put open edges together that lead the same way; list triangles of three groups, (m, 3)."""
     graph = connection.graph
-    zipper = Zipper(graph.indptr, graph.indices, graph.reverse, ~is_open)
-    leading = np.empty(graph.n_edges, dtype=np.int64)
-    join_open_edges(zipper, n_around, leading)
-    numbers = np.minimum(leading, leading[graph.reverse])
+    leading = None if is_match is None else _by_shifts(connection, unrolled, is_match, n_around)
+    if leading is None:
+        is_open = open_edges(graph, unrolled.tree, n_around, is_match)
+        leading = np.empty(graph.n_edges, dtype=np.int64)
+        join_open_edges(_zipper(graph, is_open), n_around, leading)
+    else:
+        is_open = leading >= 0
+    zipper, edges = _zipper(graph, is_open), np.flatnonzero(is_open)
+    numbers = leading.copy()
+    numbers[edges] = np.minimum(leading[edges], leading[graph.reverse[edges]])
     triangles = np.empty((_MOST_TRIANGLES, 3), dtype=np.int64)
     count = triangles_of_open_edges(zipper, numbers, triangles)
+    edges = edges[leading[edges] == numbers[edges]]
     # Loops that are their own inverse have both directions.
-    is_once = (leading < leading[graph.reverse]) | (graph.tails < graph.indices)
-    edges = np.flatnonzero(is_open & (leading == numbers) & is_once)
+    is_once = leading[edges] < leading[graph.reverse[edges]]
+    edges = edges[is_once | (graph.tails[edges] < graph.indices[edges])]
     edges = edges[np.argsort(numbers[edges], kind="stable")]
     names, firsts = np.unique(numbers[edges], return_index=True)
     relations = np.searchsorted(names, triangles[: min(count, _MOST_TRIANGLES)])
@@ -306,6 +352,49 @@ def _group(
     weakest = _weakest(connection, unrolled, parts, n_jobs)
     together = zip(parts, weakest, strict=True)
     return [_with_motion(connection, unrolled, *each) for each in together], relations
+
+
+def _zipper(graph: Graph, is_open: BoolArray) -> Zipper:
+    return Zipper(graph.indptr, graph.indices, graph.reverse, ~is_open)
+
+
+def _by_shifts(
+    connection: Connection, unrolled: Unfolding, is_match: BoolArray, n_around: int
+) -> IntArray | None:
+    """Give the edges that do not match the number of one that shifts as they do, (n_edges,).
+
+    Others have -1. None if some edges turn, or shift by no more than loops around voids may.
+    """
+    graph = connection.graph
+    edges = np.flatnonzero(~is_match & (graph.tails < graph.indices))
+    seen, turns = _across(connection, unrolled, edges)
+    shifts = seen - unrolled.outward[graph.indices[edges]]
+    turned = connection.intrinsic_dim - np.trace(turns, axis1=1, axis2=2)
+    # So far all edges around a void may lead, each off by half of one besides.
+    longest, mean = float(graph.lengths.max()), float(graph.lengths.mean())
+    least = n_around * (longest + _APART**0.5 * mean) + longest
+    is_far = np.linalg.norm(shifts, axis=1) > least
+    if not (is_far & (turned <= _TURNED)).all():
+        return None
+    leading = np.full(graph.n_edges, -1)
+    while len(edges):
+        # Two shifts differ by one, which is far too.
+        forth, back = (np.linalg.norm(shifts - way * shifts[0], axis=1) for way in (1, -1))
+        is_alike = np.minimum(forth, back) < least / 2
+        alike = np.where(forth < back, edges, graph.reverse[edges])[is_alike]
+        leading[alike], leading[graph.reverse[alike]] = edges[0], graph.reverse[edges[0]]
+        edges, shifts = edges[~is_alike], shifts[~is_alike]
+    return leading
+
+
+def _across(
+    connection: Connection, unrolled: Unfolding, edges: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Tell where heads are as seen from tails, (m, d), and the turns of loops, (m, d, d)."""
+    dim = connection.intrinsic_dim
+    seen, turns = np.empty((len(edges), dim)), np.empty((len(edges), dim, dim))
+    look_across(connection_arrays(connection), unrolled, edges, seen, turns)
+    return seen, turns
 
 
 def _weakest(
@@ -320,13 +409,16 @@ def _weakest(
     some = [
         part[np.linspace(0, len(part) - 1, min(len(part), _LOOPS)).astype(int)] for part in parts
     ]
-    ends = np.concatenate([both[edges] for edges in some for both in (graph.tails, graph.indices)])
-    shares = carried_shares(connection, _on_the_way(graph, tree, ends), n_jobs)
+    together = np.concatenate(some)
+    ends = graph.tails[together], graph.indices[together]
+    last = tree.parent_edge[_on_the_way(graph, tree, np.concatenate(ends))]
+    last = last[last >= 0]
+    shares = carried_shares(connection, np.concatenate((last, together)), n_jobs)
     along = np.ones(graph.n_points)
-    n_reached = np.count_nonzero(np.isfinite(tree.distance))
-    least_along(graph.tails, shares, tree, n_reached, along)
-    least = np.minimum(np.minimum(along[graph.tails], along[graph.indices]), shares)
-    return [least[edges] for edges in some]
+    along[graph.indices[last]] = shares[: len(last)]
+    least_along(graph.tails, tree, np.count_nonzero(np.isfinite(tree.distance)), along)
+    least = np.minimum(np.minimum(*(along[end] for end in ends)), shares[len(last) :])
+    return np.split(least, np.cumsum([len(edges) for edges in some])[:-1])
 
 
 def _on_the_way(graph: Graph, tree: Tree, nodes: IntArray) -> IntArray:
@@ -340,15 +432,14 @@ def _with_motion(
     connection: Connection, unrolled: Unfolding, edges: IntArray, weakest: FloatArray
 ) -> _Group:
     """Find the motion that loops through some edges make in the mean."""
-    graph, where, turns = connection.graph, unrolled.outward, unrolled.turns
+    graph, distance = connection.graph, unrolled.tree.distance
     tails, heads = graph.tails[edges], graph.indices[edges]
-    turn = np.einsum("eij,ejk,elk->il", turns[tails], connection.rotations[edges], turns[heads])
-    turn = nearest_rotations(turn[None])[0]
-    seen = where[tails] + np.einsum("eij,ej->ei", turns[tails], connection.steps[edges])
-    shift = (seen - where[heads] @ turn.T).mean(axis=0)
-    distance = unrolled.tree.distance
+    where = unrolled.outward[heads]
+    seen, turns = _across(connection, unrolled, edges)
+    turn = nearest_rotations(turns.sum(axis=0, keepdims=True))[0]
+    shift = (seen - where @ turn.T).mean(axis=0)
     loops = distance[tails] + distance[heads] + graph.lengths[edges]
-    return _Group(edges, where[heads], seen, turn, shift, loops, weakest)
+    return _Group(edges, where, seen, turn, shift, loops, weakest)
 
 
 def _independent(groups: list[_Group], relations: IntArray) -> list[int]:

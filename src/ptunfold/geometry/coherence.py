@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import replace
 
 import numpy as np
@@ -30,6 +31,7 @@ _LITTLE_TURN = 3e-5
 _NOTHING_EXPLAINED, _ALL_EXPLAINED = 0.65, 0.85
 _LEAST_LOSS = 1e-3
 _FEW, _SOME = 300, 150  # points
+_EDGES_TOGETHER = 1 << 13
 
 
 def with_coherence(
@@ -83,30 +85,19 @@ def with_coherence(
         return replace(connection, coherence=found)
     if graph.n_points > _FEW and connection.points is not None:
         # Some points tell whether there is anything to lose; on most sheets there is not.
-        _, some = _shares(connection, sample(connection.points, _SOME), n_jobs)
-        if 1 - some.mean() < 0.5 * _LEAST_LOSS:
+        some = _edges_from(graph, sample(connection.points, _SOME))
+        if 1 - carried_shares(connection, some, n_jobs).mean() < 0.5 * _LEAST_LOSS:
             return replace(connection, coherence=None)
-    shares = carried_shares(connection, np.arange(graph.n_points), n_jobs)
+    shares = on_both_ways(graph, lambda edges: carried_shares(connection, edges, n_jobs))
     if not graph.n_edges or 1 - shares.mean() < _LEAST_LOSS:
         return replace(connection, coherence=None)
     return replace(connection, coherence=shares)
 
 
-def carried_shares(connection: Connection, nodes: IntArray, n_jobs: int | None) -> FloatArray:
-    """Tell what is carried over each edge, (n_edges,), NaN where no end is among the nodes."""
-    edges, shares = _shares(connection, nodes, n_jobs)
-    found = np.full(connection.graph.n_edges, np.nan)
-    found[edges] = shares
-    return found
-
-
-def _shares(
-    connection: Connection, nodes: IntArray, n_jobs: int | None
-) -> tuple[IntArray, FloatArray]:
-    """List the edges that have an end among the nodes, and tell what is carried over them."""
+def carried_shares(connection: Connection, edges: IntArray, n_jobs: int | None) -> FloatArray:
+    """Tell what is carried over some edges, (m,), by the triangles that they belong to."""
     graph = connection.graph
-    edges = _edges_at(graph, nodes)
-    turned = _turns(connection, nodes, edges, n_jobs)
+    turned = _turns(connection, edges, n_jobs)
     allowed = _TURN * (connection.intrinsic_dim / 2) ** _BY_DIMENSION
     shares: FloatArray = np.exp(-np.square(turned) / (turned + _LITTLE_TURN) / allowed)
     if connection.explained is not None:
@@ -115,36 +106,40 @@ def _shares(
         reach = _ALL_EXPLAINED - _NOTHING_EXPLAINED
         shares *= np.clip((least - _NOTHING_EXPLAINED) / reach, 0, 1)
     shares[graph.lengths[edges] == 0] = 1  # copies of a point see what it sees
-    return edges, shares
+    return shares
 
 
-def _edges_at(graph: Graph, nodes: IntArray) -> IntArray:
-    """List the edges that leave some nodes or lead to them."""
-    if len(nodes) == graph.n_points:
-        return np.arange(graph.n_edges)
-    degrees = np.diff(graph.indptr)[nodes]
-    firsts = graph.indptr[nodes] - np.concatenate(([0], np.cumsum(degrees[:-1])))
-    leaving = np.repeat(firsts, degrees) + np.arange(degrees.sum())
-    is_there = np.zeros(graph.n_edges, dtype=bool)
-    is_there[leaving] = is_there[graph.reverse[leaving]] = True
-    return np.flatnonzero(is_there)
-
-
-def _turns(
-    connection: Connection, nodes: IntArray, edges: IntArray, n_jobs: int | None
-) -> FloatArray:
-    """Measure the mean square of the turns around the triangles of the edges at some nodes."""
-    graph = connection.graph
-    sums = np.empty((graph.n_edges, 4))
-    arrays = connection_arrays(connection)
-    is_node = np.zeros(graph.n_points, dtype=bool)
-    is_node[nodes] = True
+def around_triangles(connection: Connection, edges: IntArray, n_jobs: int | None) -> FloatArray:
+    """Measure turns around the triangles of some edges, (m, 4) as `turn_around_triangles`."""
+    arrays, sums = connection_arrays(connection), np.empty((len(edges), 4))
 
     def handle(block: slice) -> None:
-        turn_around_triangles(arrays, nodes[block], is_node, sums)
+        turn_around_triangles(arrays, edges[block], sums[block])
 
-    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), Run(n_jobs))
-    turns, along, areas, counts = sums[edges].T
+    run_blocks(handle, cut(len(edges), max(_EDGES_TOGETHER, len(edges) // 64)), Run(n_jobs))
+    return sums
+
+
+def on_both_ways(graph: Graph, measure: Callable[[IntArray], FloatArray]) -> FloatArray:
+    """Measure each edge once, and have it for both directions, (n_edges, ...)."""
+    once = np.flatnonzero(graph.tails < graph.indices)
+    found = measure(once)
+    whole = np.empty((graph.n_edges, *found.shape[1:]))
+    whole[once] = whole[graph.reverse[once]] = found
+    return whole
+
+
+def _edges_from(graph: Graph, nodes: IntArray) -> IntArray:
+    """List the edges that leave some nodes."""
+    degrees = np.diff(graph.indptr)[nodes]
+    firsts = graph.indptr[nodes] - np.concatenate(([0], np.cumsum(degrees[:-1])))
+    return np.repeat(firsts, degrees) + np.arange(degrees.sum())
+
+
+def _turns(connection: Connection, edges: IntArray, n_jobs: int | None) -> FloatArray:
+    """Measure the mean square of the turns around the triangles of some edges, each once."""
+    graph = connection.graph
+    turns, along, areas, counts = around_triangles(connection, edges, n_jobs).T
     has_area = areas > 0
     if has_area.any():
         curvature = np.median(along[has_area] / areas[has_area])
@@ -152,11 +147,12 @@ def _turns(
     # An edge without a triangle fares like those around it.
     is_lost = counts == 0
     if is_lost.any():
-        known = counts > 0
-        total = np.bincount(graph.tails[edges[known]], turns[known], minlength=graph.n_points)
-        count = np.bincount(graph.tails[edges[known]], minlength=graph.n_points)
-        tails, heads = graph.tails[edges[is_lost]], graph.indices[edges[is_lost]]
-        around = count[tails] + count[heads]
+        ends = np.stack((graph.tails[edges], graph.indices[edges]))
+        known = np.flatnonzero(~is_lost)
+        met, n_points = ends[:, known].ravel(), graph.n_points
+        total = np.bincount(met, np.tile(turns[known], 2), minlength=n_points)
+        count = np.bincount(met, minlength=n_points)
+        around = count[ends[:, is_lost]].sum(axis=0)
         turns = turns.copy()
-        turns[is_lost] = (total[tails] + total[heads]) / np.maximum(around, 1)
+        turns[is_lost] = total[ends[:, is_lost]].sum(axis=0) / np.maximum(around, 1)
     return np.maximum(turns, 0)

@@ -26,6 +26,7 @@ from numba.core.dispatcher import Dispatcher
 
 from ptunfold.kernels import (
     bending,
+    cones,
     detours,
     development,
     lengths,
@@ -173,7 +174,7 @@ def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any
         (principal.leading_subspaces, (stack, stack, marks)),
         (surfaces.principal_axes, (stack, table, stack)),
         (zipping.join_open_edges, (zipper, int64, some)),
-        (triangles.turn_around_triangles, (connection, some, marks, table)),
+        (triangles.turn_around_triangles, (connection, some, table)),
         (detours.ways_by_two, (graph, marks, some, some, row)),
         (bending.nearest_orthogonal, (stack, marks)),
         (nearby.graph_neighborhoods, (graph, some, some, int64[:, ::1], some)),
@@ -191,7 +192,9 @@ def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any
         (bending.favor_edges, (table, table, float64, stack)),
         (tiles.add_rows, (given, int64, given, int64)),
         (development.ways_agree, (connection,)),
-        (development.widest_gap, (connection, unfolding, int64, int64)),
+        (cones.mark_one_sided, (some, table, float64, marks)),
+        (development.look_across, (connection, unfolding, some, table, stack)),
+        (development.mark_matches, (connection, unfolding, float64, float64, int64, int64, marks)),
         (queues.new_queue, (row,)),
         (surfaces.distances_from_planes, (stack, stack, some, row)),
         (tiles.square_means, (given,)),

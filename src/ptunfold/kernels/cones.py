@@ -77,3 +77,36 @@ def emptiest_cones(indptr, indices, rotations, steps, is_used, nodes, has_ring, 
             for axis in range(dim):
                 ahead[axis] = ahead[axis] * (turn + 2) / np.sqrt(size) + units[behind, axis]
         found[node] = best
+
+
+@compiled()
+def mark_one_sided(indptr, steps, least_ahead, is_one_sided):
+    """Mark nodes, (n,), whose neighbours all lie on the side where they are in the mean.
+
+    On it are directions whose cosine with the mean is at least ``least_ahead``.
+    """
+    dim = steps.shape[1]
+    ahead = np.empty(dim)
+    for node in range(len(is_one_sided)):
+        ahead[:] = 0.0
+        for edge in range(indptr[node], indptr[node + 1]):
+            length = _length(steps[edge])
+            for axis in range(dim):
+                ahead[axis] += steps[edge, axis] / length if length > 0 else 0.0
+        size = _length(ahead)
+        is_one_sided[node] = size > 0.5
+        for edge in range(indptr[node], indptr[node + 1]):
+            along = 0.0
+            for axis in range(dim):
+                along += steps[edge, axis] * ahead[axis]
+            if along < least_ahead * size * _length(steps[edge]):
+                is_one_sided[node] = False
+                break
+
+
+@compiled()
+def _length(vector):
+    square = 0.0
+    for axis in range(len(vector)):
+        square += vector[axis] * vector[axis]
+    return np.sqrt(square)

@@ -32,25 +32,64 @@ class Unfolding(NamedTuple):
 
 
 @compiled()
-def widest_gap(connection, unfolding, start, stop):
-    """Return how far edges from ``start`` to ``stop`` end from where they lead, at most, squared.
+def mark_matches(connection, unfolding, most_apart, most_turned, start, stop, is_match):
+    """Mark edges that end where they lead, laid where the unfolding of a tree has their tails.
 
-    They are all laid where the unfolding of a tree has the points that they leave.
+    ``is_match`` (E,) tells, for edges from ``start`` to ``stop`` that lead to a later node, and for
+    the same edges the other way, whether the head lies within the square root of ``most_apart`` of
+    where it is seen, and whether its frame is turned against what is carried there by at most the
+    square root of ``most_turned``, in radians where that is little.
     """
-    (_, indices, _), tails, _, _, steps, _, _, _ = connection
+    (_, indices, _), tails, reverse, rotations, steps, _, _, _ = connection
     outward, turns = unfolding.outward, unfolding.turns
     dim = steps.shape[1]
-    widest = 0.0
     for edge in range(start, stop):
         tail, head = tails[edge], indices[edge]
-        square = 0.0
+        if head < tail:
+            continue
+        apart = 0.0
         for row in range(dim):
             gap = outward[tail, row] - outward[head, row]
             for column in range(dim):
                 gap += turns[tail, row, column] * steps[edge, column]
-            square += gap * gap
-        widest = max(widest, square)
-    return widest
+            apart += gap * gap
+        turned = np.inf
+        if apart <= most_apart:
+            turned = np.float64(dim)  # less the trace of the turn
+            for row in range(dim):
+                for column in range(dim):
+                    carried = 0.0
+                    for inner in range(dim):
+                        carried += turns[tail, row, inner] * rotations[edge, inner, column]
+                    turned -= carried * turns[head, row, column]
+        is_match[edge] = is_match[reverse[edge]] = turned <= most_turned
+
+
+@compiled()
+def look_across(connection, unfolding, edges, seen, around):
+    """Look over ``edges`` (m,) from where the unfolding of a tree has their tails.
+
+    ``seen`` (m, d) becomes where their heads are as seen from there, ``around`` (m, d, d) the turn
+    of who goes out from the root, over the edge and back.
+    """
+    (_, indices, _), tails, _, rotations, steps, _, _, _ = connection
+    outward, turns = unfolding.outward, unfolding.turns
+    dim = steps.shape[1]
+    carried = np.empty(dim)
+    for place in range(len(edges)):
+        edge = edges[place]
+        tail, head = tails[edge], indices[edge]
+        for row in range(dim):
+            seen[place, row] = outward[tail, row]
+            for column in range(dim):
+                seen[place, row] += turns[tail, row, column] * steps[edge, column]
+                carried[column] = 0.0
+                for inner in range(dim):
+                    carried[column] += turns[tail, row, inner] * rotations[edge, inner, column]
+            for column in range(dim):
+                around[place, row, column] = 0.0
+                for inner in range(dim):
+                    around[place, row, column] += carried[inner] * turns[head, column, inner]
 
 
 @compiled()
@@ -67,10 +106,10 @@ def add_turns(connection, turns, sums):
             head = indices[edge]
             for row in range(dim):
                 for column in range(dim):
+                    seen = 0.0
                     for inner in range(dim):
-                        sums[node, row, column] += (
-                            turns[head, row, inner] * rotations[edge, column, inner]
-                        )
+                        seen += turns[head, row, inner] * rotations[edge, column, inner]
+                    sums[node, row, column] += seen
 
 
 def new_unfolding(connection: ConnectionArrays) -> Unfolding:

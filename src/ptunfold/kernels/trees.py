@@ -143,12 +143,11 @@ def _without_gaps(order, visit, n_visits):
 
 
 @compiled()
-def least_along(tails, values, tree, n_reached, least):
-    """Fill ``least`` (n,) with the least of ``values`` (E,) on the way from the root."""
+def least_along(tails, tree, n_reached, least):
+    """Turn ``least`` (n,), of the last step to each node, into the least on the way to it."""
     for position in range(1, n_reached):
         node = tree.order[position]
-        edge = tree.parent_edge[node]
-        least[node] = min(least[tails[edge]], values[edge])
+        least[node] = min(least[tails[tree.parent_edge[node]]], least[node])
 
 
 @compiled()
