@@ -253,13 +253,13 @@ def _has_rim(connection: Connection, of_cells: bool) -> bool:
     graph, dim = connection.graph, connection.intrinsic_dim
     is_rim = np.empty(graph.n_points, dtype=bool)
     mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
+    least = (_RIM if dim == 2 else _SOLID_RIM) * graph.n_points ** (1 - 1 / dim)
     # Where neighbours are few for the directions there are, some points lack one anywhere, but not
     # next to each other.
     n_beside = 2 if dim > 2 else int(of_cells)
-    if n_beside:
+    if n_beside and np.count_nonzero(is_rim) > least:
         is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) >= n_beside
-    least = _RIM if dim == 2 else _SOLID_RIM
-    return bool(np.count_nonzero(is_rim) > least * graph.n_points ** (1 - 1 / dim))
+    return bool(np.count_nonzero(is_rim) > least)
 
 
 def _is_ring(groups: list[_Group], where: FloatArray) -> bool:

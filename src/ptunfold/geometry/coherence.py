@@ -137,22 +137,28 @@ def _edges_from(graph: Graph, nodes: IntArray) -> IntArray:
 
 
 def _turns(connection: Connection, edges: IntArray, n_jobs: int | None) -> FloatArray:
-    """Measure the mean square of the turns around the triangles of some edges, each once."""
+    """Measure the mean square of the turns around the triangles of some edges."""
     graph = connection.graph
-    turns, along, areas, counts = around_triangles(connection, edges, n_jobs).T
+    sums = around_triangles(connection, edges, n_jobs)
+    _, along, areas, counts = sums.T
     has_area = areas > 0
-    if has_area.any():
-        curvature = np.median(along[has_area] / areas[has_area])
-        turns = np.minimum(turns, turns - 2 * curvature * along + curvature**2 * areas)
-    # An edge without a triangle fares like those around it.
-    is_lost = counts == 0
+    curvature = np.median(along[has_area] / areas[has_area]) if has_area.any() else 0.0
+    turns, is_lost = _without(sums, curvature), counts == 0
     if is_lost.any():
-        ends = np.stack((graph.tails[edges], graph.indices[edges]))
-        known = np.flatnonzero(~is_lost)
-        met, n_points = ends[:, known].ravel(), graph.n_points
-        total = np.bincount(met, np.tile(turns[known], 2), minlength=n_points)
-        count = np.bincount(met, minlength=n_points)
-        around = count[ends[:, is_lost]].sum(axis=0)
-        turns = turns.copy()
-        turns[is_lost] = total[ends[:, is_lost]].sum(axis=0) / np.maximum(around, 1)
-    return np.maximum(turns, 0)
+        # An edge without a triangle fares like all those around it.
+        ends = np.stack((graph.tails[edges[is_lost]], graph.indices[edges[is_lost]]))
+        beside = _edges_from(graph, np.unique(ends))
+        sums = around_triangles(connection, beside, n_jobs)
+        known = sums[:, 3] > 0
+        tails = graph.tails[beside[known]]
+        total = np.bincount(tails, _without(sums[known], curvature), graph.n_points)
+        around = np.bincount(tails, minlength=graph.n_points)[ends].sum(axis=0)
+        turns[is_lost] = total[ends].sum(axis=0) / np.maximum(around, 1)
+    return turns
+
+
+def _without(sums: FloatArray, curvature: float) -> FloatArray:
+    """Take the turns that a curvature makes from those around triangles, if they are less so."""
+    turns, along, areas, _ = sums.T
+    left: FloatArray = np.minimum(turns, turns - 2 * curvature * along + curvature**2 * areas)
+    return np.maximum(left, 0)
