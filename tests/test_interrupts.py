@@ -8,7 +8,7 @@ import time
 import pytest
 
 from ptunfold.interrupts import held_interrupts
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.threads import Run, call_apart, cut, run_blocks, run_together
 from tests.fuzz import interrupts
 
 on_linux = pytest.mark.skipif(sys.platform != "linux", reason="threads are counted in /proc")
@@ -111,3 +111,57 @@ def test_other_threads_are_never_interrupted_and_change_nothing():
     thread.start()
     thread.join()
     assert seen == [signal.default_int_handler]
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_what_a_worker_does_piece_by_piece_ends_at_the_next_piece(n_jobs):
+    done = []
+
+    def long_one():
+        def piece(block):
+            time.sleep(0.002)
+            done.append(block.start)
+            if block.start == 3:
+                signal.raise_signal(signal.SIGINT)
+                while not hold.is_set():  # until the main thread has heard of it
+                    time.sleep(0.01)
+
+        run_blocks(piece, cut(10_000, 1), Run(n_jobs))
+
+    hold = threading.Event()
+
+    def other():
+        while 3 not in done:
+            time.sleep(0.01)
+        time.sleep(0.3)
+        hold.set()
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together([long_one, other], Run(2))
+    assert len(done) < 1000
+    assert n_jobs == 2 or done == [0, 1, 2, 3]
+    assert not workers()
+
+
+@pytest.mark.parametrize("in_worker", [False, True])
+def test_what_cannot_be_stopped_is_left_behind(in_worker):
+    end, ended = threading.Event(), threading.Event()
+
+    def endless():
+        threading.Timer(0.1, signal.raise_signal, [signal.SIGINT]).start()
+        end.wait(60)
+        ended.set()
+
+    def alone():
+        return call_apart(endless)
+
+    with pytest.raises(KeyboardInterrupt):
+        run_together([alone, lambda: None], Run(2)) if in_worker else alone()
+    assert not ended.is_set()
+    end.set()
+    assert ended.wait(60)
+
+
+def test_what_fails_apart_fails_here():
+    with pytest.raises(ValueError, match="no way"):
+        call_apart(lambda: int("no way"))

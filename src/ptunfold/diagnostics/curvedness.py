@@ -12,6 +12,7 @@ from scipy.sparse import csgraph
 from ptunfold.diagnostics.rim import edges_along, rim_points
 from ptunfold.geodesics.paths import both_directions
 from ptunfold.geometry.coherence import around_triangles, on_both_ways
+from ptunfold.threads import check_not_stopped
 from ptunfold.types import BoolArray, Connection, FloatArray, IntArray
 from ptunfold.validation.records import check_connection
 
@@ -241,6 +242,7 @@ def _mean_around(averaging: sparse.csr_array, errors: FloatArray) -> FloatArray:
 
 def _averaged(averaging: sparse.csr_array, values: FloatArray, rounds: int) -> FloatArray:
     for _ in range(rounds):
+        check_not_stopped()
         values = averaging @ values
     return values
 

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -23,7 +24,7 @@ from ptunfold.diagnostics.rim import edges_along
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.seams import unroll
 from ptunfold.geometry.graph import has_edges, without_bridges
-from ptunfold.threads import single_threaded_blas
+from ptunfold.threads import call_apart, check_not_stopped, single_threaded_blas
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
 
 _LEAST_POINTS = 50
@@ -40,6 +41,7 @@ _UNFOLDED = 0.8
 # to the farthest, or less where they fold.
 _N_CENTERS, _REACH, _LESS, _MOST_TRIES = 6, 0.6, 0.7, 3
 _MOST_SAMPLES, _GRID = 16, 8
+_MANY = 100_000  # points, with which triangles take a second
 _N_AROUND = 150  # points that tell how the sheet goes on across a hole
 
 
@@ -151,6 +153,7 @@ def find_voids(
     places = geometry.surface if points is None else points
     found: list[tuple[_Hole, _Chart]] = []
     for chart in _charts(geometry, embedding):
+        check_not_stopped()
         for hole in _holes(chart):
             rim = chart.nodes[hole.rim]
             # Charts overlap: the same hole is seen in several.
@@ -227,6 +230,10 @@ def _triangulated(coordinates: FloatArray) -> Delaunay | None:
     if not np.isfinite(coordinates).all():
         return None
     try:
+        # Of a million points it takes ten seconds and more, and does not hear of Ctrl-C.
+        if len(coordinates) > _MANY:
+            mesh: Delaunay = call_apart(partial(Delaunay, coordinates - coordinates.mean(axis=0)))
+            return mesh
         return Delaunay(coordinates - coordinates.mean(axis=0))
     except (QhullError, ValueError):
         return None
