@@ -10,7 +10,7 @@ from ptunfold import PTU, build_graph, connect, estimate_frames
 from ptunfold.datasets import annulus, flat_square, flat_torus, moebius_band, s_with_hole, sphere
 from ptunfold.geodesics import seams
 from ptunfold.geodesics.coarsening import gather
-from ptunfold.geodesics.seams import unroll
+from ptunfold.geodesics.loops import unroll
 from tests.geodesics.test_seams import TURN, cap, cylinder, modulo, ring, swiss_roll, three_torus
 
 pytestmark = pytest.mark.filterwarnings("ignore:the sheet closes", "ignore:the data are closed")

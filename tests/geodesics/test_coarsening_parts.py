@@ -8,7 +8,7 @@ import pytest
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import flat_square
 from ptunfold.geodesics.coarsening import _least_of_each, gather
-from ptunfold.geodesics.seams import unroll
+from ptunfold.geodesics.loops import unroll
 from ptunfold.types import Seam, Topology
 
 POINTS = flat_square(300).points

@@ -17,26 +17,28 @@ from ptunfold.datasets import (
 )
 from ptunfold.geodesics import seams
 from ptunfold.geodesics.cutting import _parts
-from ptunfold.geodesics.seams import (
-    _around_voids,
+from ptunfold.geodesics.loops import (
+    Group,
     _by_shifts,
+    _on_the_way,
+    _with_motion,
+    around_voids,
+    independent,
+    matching_edges,
+    open_edges,
+    unroll,
+)
+from ptunfold.geodesics.seams import (
     _closes,
-    _Group,
     _has_rim,
-    _independent,
     _is_ring,
     _is_torus,
-    _on_the_way,
     _seam,
     _way_to_root,
     _windings,
-    _with_motion,
     find_from,
     find_topology,
-    matching_edges,
-    open_edges,
     planes_agree,
-    unroll,
 )
 from ptunfold.kernels.cones import mark_one_sided
 from ptunfold.types import Geometry
@@ -65,7 +67,7 @@ def group(gaps, loops, turn=None, weakest=None, edges=None):
     shift = (heads + gaps - heads @ turn.T).mean(axis=0)
     weakest = np.ones(len(gaps)) if weakest is None else np.array(weakest)
     edges = np.arange(len(gaps)) if edges is None else edges
-    return _Group(edges, heads, heads + gaps, turn, shift, loops, weakest)
+    return Group(edges, heads, heads + gaps, turn, shift, loops, weakest)
 
 
 def test_a_ring_has_no_end_and_an_arc_has_two():
@@ -224,7 +226,7 @@ def test_edges_across_seams_are_counted():
 )
 def test_voids_are_the_longer_the_fewer_neighbours(n_points, n_neighbors, dim, n_around):
     points = np.random.default_rng(0).normal(size=(n_points, 2))
-    assert _around_voids(build_graph(points, n_neighbors), dim) == n_around
+    assert around_voids(build_graph(points, n_neighbors), dim) == n_around
 
 
 def test_a_square_has_a_rim_and_a_torus_none():
@@ -363,11 +365,11 @@ def test_a_first_look_finds_what_has_to_be_cut(points, dim):
 def test_independent_loops_are_the_shortest_that_make_all():
     groups = [group([[1, 0]], [length]) for length in (5, 3, 4, 1)]
     none = np.empty((0, 3), dtype=int)
-    assert _independent(groups, none) == [3, 1, 2, 0]
-    assert _independent(groups, np.array([[0, 1, 2]])) == [3, 1, 2]
-    assert _independent(groups, np.array([[2, 1, 0], [0, 1, 2]])) == [3, 1, 2]
-    assert _independent(groups, np.array([[0, 1, 2], [0, 2, 3]])) == [3, 2]
-    assert _independent(groups, np.array([[1, 1, 3]])) == [1, 2, 0]  # twice is nothing
+    assert independent(groups, none) == [3, 1, 2, 0]
+    assert independent(groups, np.array([[0, 1, 2]])) == [3, 1, 2]
+    assert independent(groups, np.array([[2, 1, 0], [0, 1, 2]])) == [3, 1, 2]
+    assert independent(groups, np.array([[0, 1, 2], [0, 2, 3]])) == [3, 2]
+    assert independent(groups, np.array([[1, 1, 3]])) == [1, 2, 0]  # twice is nothing
 
 
 def test_ways_lead_along_the_tree():

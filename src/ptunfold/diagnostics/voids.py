@@ -22,7 +22,7 @@ from scipy.spatial import Delaunay, QhullError, cKDTree
 from ptunfold.diagnostics.curvedness import areas_of
 from ptunfold.diagnostics.rim import edges_along
 from ptunfold.geodesics.arrangement import restrict
-from ptunfold.geodesics.seams import unroll
+from ptunfold.geodesics.loops import unroll
 from ptunfold.geometry.graph import has_edges, without_bridges
 from ptunfold.threads import call_apart, check_not_stopped, single_threaded_blas
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
@@ -230,11 +230,9 @@ def _triangulated(coordinates: FloatArray) -> Delaunay | None:
     if not np.isfinite(coordinates).all():
         return None
     try:
+        triangulate = partial(Delaunay, coordinates - coordinates.mean(axis=0))
         # Of a million points it takes ten seconds and more, and does not hear of Ctrl-C.
-        if len(coordinates) > _MANY:
-            mesh: Delaunay = call_apart(partial(Delaunay, coordinates - coordinates.mean(axis=0)))
-            return mesh
-        return Delaunay(coordinates - coordinates.mean(axis=0))
+        return call_apart(triangulate) if len(coordinates) > _MANY else triangulate()
     except (QhullError, ValueError):
         return None
 

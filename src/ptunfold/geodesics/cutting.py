@@ -9,13 +9,8 @@ import numpy as np
 
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
-from ptunfold.geodesics.seams import (
-    find_from,
-    find_topology,
-    matching_edges,
-    planes_agree,
-    unroll,
-)
+from ptunfold.geodesics.loops import matching_edges, unroll
+from ptunfold.geodesics.seams import find_from, find_topology, planes_agree
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.types import Connection, Geometry, IntArray, Topology
 
