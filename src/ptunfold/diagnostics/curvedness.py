@@ -218,6 +218,7 @@ def _turned(
 
 def _averaging(connection: Connection, is_used: BoolArray) -> sparse.csr_array:
     """Return the matrix that averages over each point and its neighbours."""
+    check_not_stopped()
     graph, n_points = connection.graph, connection.graph.n_points
     weights = is_used.astype(np.float64)
     matrix = sparse.csr_array((weights, graph.indices, graph.indptr), shape=(n_points, n_points))

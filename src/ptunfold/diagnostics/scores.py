@@ -7,7 +7,7 @@ import numpy as np
 from ptunfold.geodesics.paths import both_directions
 from ptunfold.kernels.development import ways_agree
 from ptunfold.kernels.inputs import connection_arrays, kept_of
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.threads import Run, check_not_stopped, cut, run_blocks
 from ptunfold.types import Connection, FloatArray, IntArray
 from ptunfold.validation.records import check_connection
 
@@ -50,6 +50,7 @@ def local_distortion(connection: Connection, embedding: FloatArray) -> FloatArra
     total = np.zeros(graph.n_points)
     count = np.zeros(graph.n_points)
     for start in range(0, graph.n_edges, _EDGES_TOGETHER):
+        check_not_stopped()
         edges = slice(start, start + _EDGES_TOGETHER)
         tails, heads = graph.tails[edges], graph.indices[edges]
         lengths = np.linalg.norm(connection.steps[edges], axis=1)

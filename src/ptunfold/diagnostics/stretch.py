@@ -7,10 +7,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
+from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray, pair_keys
 from ptunfold.validation.records import check_connection
 
 _TOLERANCE = 0.1
+_POINTS_TOGETHER = 1 << 15
 _FLAT = 1e-6  # of the longest extent of the neighbours: they span no more
 
 
@@ -64,7 +66,7 @@ class Stretch:
         )
 
 
-def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
+def stretch(connection: Connection, embedding: FloatArray, *, n_jobs: int | None = None) -> Stretch:
     """Measure the differential of an embedding against the tangent frames.
 
     At each point the linear map is fitted that takes the steps to the neighbours, in the tangent
@@ -76,6 +78,8 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
         Rotations and steps on the edges of a graph; bridges do not count.
     embedding : (n_points, n_components)
         Coordinates, NaN for points that are left out.
+    n_jobs : int, optional
+        Number of threads, as in :class:`ptunfold.PTU`.
 
     Returns
     -------
@@ -98,10 +102,20 @@ def stretch(connection: Connection, embedding: FloatArray) -> Stretch:
     graph = connection.graph
     embedding = np.asarray(embedding, dtype=np.float64)
     is_there: BoolArray = np.asarray(np.isfinite(embedding).all(axis=1))
-    used = np.flatnonzero(edges_along(connection) & is_there[graph.tails] & is_there[graph.indices])
-    tails, shown = graph.tails[used], embedding[graph.indices[used]] - embedding[graph.tails[used]]
-    maps = _fit(tails, connection.steps[used], shown, graph.n_points)
-    factors, directions = _factors(maps)
+    is_used = edges_along(connection) & is_there[graph.tails] & is_there[graph.indices]
+    factors = np.empty((graph.n_points, connection.intrinsic_dim))
+    directions = np.empty(embedding.shape)
+
+    def handle(block: slice) -> None:
+        edges = slice(graph.indptr[block.start], graph.indptr[block.stop])
+        used = edges.start + np.flatnonzero(is_used[edges])
+        tails, heads = graph.tails[used], graph.indices[used]
+        shown = embedding[heads] - embedding[tails]
+        maps = _fit(tails - block.start, connection.steps[used], shown, block.stop - block.start)
+        factors[block], directions[block] = _factors(maps)
+
+    with single_threaded_blas():
+        run_blocks(handle, cut(graph.n_points, _POINTS_TOGETHER), Run(n_jobs))
     known = np.flatnonzero(np.isfinite(factors[:, 0]))
     distortion = _distortion(factors)
     told = distortion[known]

@@ -153,7 +153,6 @@ def find_voids(
     places = geometry.surface if points is None else points
     found: list[tuple[_Hole, _Chart]] = []
     for chart in _charts(geometry, embedding):
-        check_not_stopped()
         for hole in _holes(chart):
             rim = chart.nodes[hole.rim]
             # Charts overlap: the same hole is seen in several.
@@ -186,6 +185,7 @@ def _chart(
 ) -> _Chart | None:
     """Triangulate points; None if they do not lie side by side as they do on the sheet."""
     mesh = _triangulated(coordinates)
+    check_not_stopped()
     if mesh is None or not _is_unfolded(connection, coordinates, mesh):
         return None
     return _Chart(nodes, coordinates, connection, mesh, is_embedding)
@@ -244,9 +244,11 @@ def _sides(triangles: IntArray) -> IntArray:
 
 def _holes(chart: _Chart) -> list[_Hole]:
     """Find the holes of a chart, in its coordinates."""
+    check_not_stopped()
     areas = _areas(chart.connection, chart.coordinates)
     if areas is None:
         return []
+    check_not_stopped()
     sizes, radii, emptiness, openness = _measure(chart, np.log(areas))
     missing = sizes / np.exp(np.log(areas)[chart.mesh.simplices].mean(axis=1))
     level = _most_by_chance(len(chart.coordinates))
@@ -284,6 +286,7 @@ def _measure(
 
 def _has_empty_circle(chart: _Chart, sides: FloatArray) -> BoolArray:
     """Tell whether the smallest circle around each side has no corner in it, (n_triangles, 3)."""
+    check_not_stopped()
     mesh = chart.mesh
 
     def is_off(apex: FloatArray) -> BoolArray:
@@ -298,6 +301,7 @@ def _has_empty_circle(chart: _Chart, sides: FloatArray) -> BoolArray:
 
 def _regions(mesh: Delaunay, emptiness: FloatArray, openness: FloatArray, level: float) -> IntArray:
     """Tell apart the regions of empty triangles that the outside is not joined with; else -1."""
+    check_not_stopped()
     outside = len(emptiness)
     others = np.where(mesh.neighbors < 0, outside, mesh.neighbors)
     is_empty = np.append(emptiness > level, True)
@@ -363,8 +367,10 @@ def _new_places(coordinates: FloatArray, corners: IntArray, spacing: float) -> F
 
 def _void(hole: _Hole, chart: _Chart, points: FloatArray, embedding: FloatArray | None) -> Void:
     """Bring a hole back into space, by the smoothest map through the points around it."""
+    check_not_stopped()
     wanted = np.concatenate((hole.center[None], hole.places))
     near = _points_around(hole, chart)
+    check_not_stopped()
     back = _continued(chart.coordinates[near], points[chart.nodes[near]], wanted)
     shown = wanted if chart.is_embedding else None
     if shown is None and embedding is not None:

@@ -46,7 +46,7 @@ def measure(
             bent,
             holes,
             lambda: point_scores(chart, embedding, n_jobs=n_jobs),
-            lambda: stretch(chart, embedding).distortion,
+            lambda: stretch(chart, embedding, n_jobs=n_jobs).distortion,
             lambda: rim_points(connection, n_jobs=n_jobs),
             lambda: doubts_of(geometry) if has_paths else None,
         ],

@@ -71,7 +71,7 @@ def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
     order = geometry.to_input(np.arange(len(place)))
     embedding = fitted.embedding[order]
     bent = curvature(geometry.connection, n_jobs=n_jobs)
-    stretched = stretch(geometry.chart, embedding)
+    stretched = stretch(geometry.chart, embedding, n_jobs=n_jobs)
     given = None if fitted.around_holes is None else fitted.around_holes[order]
     voids = find_voids(geometry, embedding, points=given)
     return {
