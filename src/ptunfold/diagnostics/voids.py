@@ -24,7 +24,14 @@ from ptunfold.diagnostics.rim import edges_along
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.loops import unroll
 from ptunfold.geometry.graph import has_edges, without_bridges
-from ptunfold.threads import call_apart, check_not_stopped, single_threaded_blas
+from ptunfold.threads import (
+    Run,
+    call_apart,
+    check_not_stopped,
+    cut,
+    run_blocks,
+    single_threaded_blas,
+)
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray
 
 _LEAST_POINTS = 50
@@ -42,6 +49,7 @@ _UNFOLDED = 0.8
 _N_CENTERS, _REACH, _LESS, _MOST_TRIES = 6, 0.6, 0.7, 3
 _MOST_SAMPLES, _GRID = 16, 8
 _MANY = 100_000  # points, with which triangles take a second
+_EDGES_TOGETHER = 1 << 20
 _N_AROUND = 150  # points that tell how the sheet goes on across a hole
 
 
@@ -218,7 +226,7 @@ def _is_unfolded(connection: Connection, coordinates: FloatArray, mesh: Delaunay
     graph = connection.graph
     edges = _sides(mesh.simplices).reshape(-1, 2)
     lengths = np.linalg.norm(coordinates[edges[:, 0]] - coordinates[edges[:, 1]], axis=1)
-    shown = np.linalg.norm(coordinates[graph.tails] - coordinates[graph.indices], axis=1)
+    shown = np.linalg.norm(_ways(coordinates, graph.tails, graph.indices), axis=1)
     if not len(shown):
         return False
     short = edges[lengths <= np.median(shown)].T
@@ -235,6 +243,17 @@ def _triangulated(coordinates: FloatArray) -> Delaunay | None:
         return call_apart(triangulate) if len(coordinates) > _MANY else triangulate()
     except (QhullError, ValueError):
         return None
+
+
+def _ways(coordinates: FloatArray, tails: IntArray, heads: IntArray) -> FloatArray:
+    """Return what leads from some points to others; of many edges not at once, for Ctrl-C."""
+    ways = np.empty((len(tails), coordinates.shape[1]))
+
+    def handle(block: slice) -> None:
+        ways[block] = coordinates[heads[block]] - coordinates[tails[block]]
+
+    run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(1))
+    return ways
 
 
 def _sides(triangles: IntArray) -> IntArray:
@@ -317,7 +336,7 @@ def _areas(connection: Connection, coordinates: FloatArray) -> FloatArray | None
     """Measure the area that each point stands for in a chart, smoothed over neighbours."""
     graph, used = connection.graph, edges_along(connection)
     tails, heads = graph.tails[used], graph.indices[used]
-    areas = areas_of(tails, coordinates[heads] - coordinates[tails], graph.n_points)
+    areas = areas_of(tails, _ways(coordinates, tails, heads), graph.n_points)
     is_known = np.isfinite(areas) & (areas > 0)
     if not is_known.any():
         return None

@@ -11,7 +11,7 @@ from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geometry.curvature import medians_around
 from ptunfold.geometry.frames import edges_in_frames
 from ptunfold.kernels.spreading import Doubts, new_moments, spread
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.threads import Run, check_not_stopped, cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, kernel_ready
 from ptunfold.validation.records import check_connection
 
@@ -81,6 +81,7 @@ def rows_with_std(
             room, moments = rows_of.room(), new_moments(arrays)
         for source, row, bars in zip(sources[block], rows[block], std[block], strict=True):
             n_reached = rows_of.measure(int(source), room, row)
+            check_not_stopped()
             spread(arrays, doubts, room.tree, n_reached, moments, row, bars)
         idle.append((room, moments))
 
