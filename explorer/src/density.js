@@ -1,6 +1,6 @@
 // How see-through points have to be, so that many of them read as density and not as paint.
 const CELL = 16; // pixels
-const MOST = 10000; // points that are looked at
+const MOST = 5000; // points that are looked at
 const COVERED = 0.9; // of the background, where points lie as they usually do
 const [LEAST_OPAQUE, MOST_OPAQUE] = [0.1, 0.95];
 

@@ -24,6 +24,7 @@ const FAR_APART = 3; // in the embedding, times the length of an edge: torn, not
 const $ = (id) => document.getElementById(id);
 const FADED = 46; // of 255: points that are not selected
 const MOST_ON_CARD = 60;
+const FEW = 2000, LARGEST_DOT = 7; // so many points are that large, in pixels
 
 function trouble(error) {
   $("trouble").hidden = false;
@@ -104,7 +105,7 @@ class Explorer {
     this.listen();
     const { right } = this.views;
     this.layout = new Layout(right.isFlat ? right.extents[0] / (right.extents[1] || 1e-3) : 1);
-    $("dot").value = this.n < 2000 ? 7 : this.n < 20000 ? 4.5 : this.n < 200000 ? 2 : 1;
+    $("dot").value = Math.min(LARGEST_DOT, LARGEST_DOT * (FEW / this.n) ** 0.4); // smaller the more there are, if not as quickly
     this.setTheme(matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
     this.colourBy(this.columns.find((column) => column.name === meta.color) ?? this.columns[0]);
     this.showSelection();
