@@ -10,6 +10,7 @@ the same file again: ``python tests/fuzz/models.py --case 1234 [seed]``.
 from __future__ import annotations
 
 import json
+import os
 import resource
 import subprocess
 import sys
@@ -30,7 +31,8 @@ from ptunfold.io.models import checksum
 
 _BATCH = 500
 _SECONDS = 300  # for a batch
-_ROOM = 1 << 31  # bytes above what the process has when all is compiled
+# Bytes above what the process has when all is compiled; threads take some of it for themselves.
+_ROOM = (1 << 31) + (os.cpu_count() or 1) * (1 << 27)
 _NUMBERS = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e-310, -1.0, 0.0, 2.0, 1e30, 1e-30)
 _WHOLE = (-1, -2, 2**31 - 1, -(2**31), 2**62, -(2**63), 10**6, 0, 1, 7, 40)
 _DTYPES = (np.float64, np.float32, np.float16, np.int64, np.int32, np.uint64, np.int8, np.bool_)
