@@ -3,7 +3,7 @@ import { BufferAttribute, BufferGeometry, Color, Points, ShaderMaterial, Sphere,
 import { sortByDepth } from "./order.js";
 
 const FAINT = 0.2; // of the opacity: points that are not chosen
-const RING = "0.55"; // of the square of a radius, what is empty inside a ring
+const RING = "0.4"; // of the square of a radius, what is empty inside a ring
 const MANY = 50000; // points whose rims are half a pixel wide, not a whole one: every pixel takes its time
 const TURNED = 0.9995; // cosine of a turn after which another order is seen
 

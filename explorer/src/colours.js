@@ -21,7 +21,7 @@ function between(list, share) {
 
 // A place from low to high, without the end that the background swallows.
 export function along(share, isDark) {
-  const [start, stop] = isDark ? [0.14, 1] : [0, 0.9];
+  const [start, stop] = isDark ? [0.27, 1] : [0, 0.9];
   return between(SEQUENTIAL, start + Math.min(Math.max(share, 0), 1) * (stop - start));
 }
 

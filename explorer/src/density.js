@@ -3,6 +3,7 @@ const CELL = 16; // pixels
 const MOST = 5000; // points that are looked at
 const COVERED = 0.9; // of the background, where points lie as they usually do
 const [LEAST_OPAQUE, MOST_OPAQUE] = [0.1, 0.95];
+const FEW = 2000; // points that are seen one by one, half-way through at least
 
 // How many points of radius `radius` usually lie on each other: `place(i)` is where point i is on
 // the screen, and null if it is not there or does not count.
@@ -23,8 +24,9 @@ export function overlap(n, place, width, height, radius) {
   return sum ? ((stride * others) / sum) * ((Math.PI * radius * radius) / (CELL * CELL)) : 0;
 }
 
-// The opacity of one point, of so many on each other.
-export function opacity(onEachOther) {
+// The opacity of one of `n` points, of so many on each other.
+export function opacity(onEachOther, n = Infinity) {
   if (onEachOther <= 0) return MOST_OPAQUE;
-  return Math.min(Math.max(1 - (1 - COVERED) ** (1 / onEachOther), LEAST_OPAQUE), MOST_OPAQUE);
+  const least = Math.max(LEAST_OPAQUE, 0.5 * Math.min(1, FEW / n));
+  return Math.min(Math.max(1 - (1 - COVERED) ** (1 / onEachOther), least), MOST_OPAQUE);
 }

@@ -116,9 +116,8 @@ class Explorer {
   // Nothing is empty in the beginning: an example unfolds, or is unfolded where motion is not wanted.
   begin() {
     const { example } = this.meta;
-    this.setEnds(...(example ?? [-1, -1]));
+    this.setEnds(...(example ?? [-1, -1]), "An example; click two points for another.");
     if (!this.path) return;
-    this.panel.say("An example; click two points for another.");
     if (!matchMedia("(prefers-reduced-motion: reduce)").matches) this.panel.play();
   }
 
@@ -327,7 +326,8 @@ class Explorer {
     else this.setEnds(from, id);
   }
 
-  setEnds(from, to) {
+  // `said` is told beside a path.
+  setEnds(from, to, said = "") {
     this.ends = [from, to];
     this.path = null;
     let hint = "";
@@ -338,7 +338,7 @@ class Explorer {
     else {
       this.path = this.connection.unfold(from, to);
       chord = this.chord(from, to);
-      if (!this.path) hint = "No path leads from one to the other.";
+      hint = this.path ? said : "No path leads from one to the other.";
     }
     this.panel.set(this.path, from, to, chord, hint);
     this.showCard(to >= 0 ? to : from);
@@ -434,6 +434,11 @@ class Explorer {
     });
   }
 
+  // Whether what the path comes to can be drawn: the straight way between its ends, in the embedding.
+  isStraight(view, tears) {
+    return view === this.views?.right && view.isFlat && !tears.size && !this.panel.isGraph && !(this.compare?.share > 0);
+  }
+
   // What lies over the points of a view: images, the path, rings around points.
   decorate(view, pen) {
     if (this.images && view === this.views?.right && this.pictures.isOn) this.images.scatter(view, pen, this.chosen, this.nChosen, this.tints);
@@ -457,6 +462,11 @@ class Explorer {
     if (this.path) {
       const { nodes } = this.path;
       line(nodes, this.pens.back, 5.5);
+      if (this.isStraight(view, tears)) {
+        pen.setLineDash([6, 4]);
+        line([nodes[0], nodes.at(-1)], this.pens.mark, 2);
+        pen.setLineDash([]);
+      }
       line(nodes, this.pens.mark, 1.5);
       line(nodes.slice(0, this.panel.edge + 1), this.pens.accent, 3);
       ring(nodes[this.panel.edge], this.pens.accent, 5);

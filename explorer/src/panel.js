@@ -83,7 +83,8 @@ export class PathPanel {
     };
     const [a, b] = [screen[0], screen[edge]];
     add("polyline", { class: "graph", points: points(screen) });
-    add("line", { class: "straight", x1: a[0], y1: a[1], x2: b[0], y2: b[1] });
+    // Where planes do not agree, it is not the length that is told.
+    if (!this.isGraph) add("line", { class: "straight", x1: a[0], y1: a[1], x2: b[0], y2: b[1] });
     add("polyline", { class: "done", points: points(screen.slice(0, edge + 1)) });
     for (const [x, y] of [a, b]) add("circle", { class: "end", cx: x, cy: y, r: 4.5 });
     this.onEdge();

@@ -221,7 +221,7 @@ export class View {
       at[1] = 0.5 * height * (1 - (m[1] * x + m[5] * y + m[9] * z + m[13]) / w);
       return w > 0 ? at : null;
     };
-    return opacity(overlap(this.n, place, width, height, 0.5 * this.size));
+    return opacity(overlap(this.n, place, width, height, 0.5 * this.size), this.n);
   }
 
   // From places to the screen.
