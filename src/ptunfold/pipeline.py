@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
+from functools import cache
 
 import numpy as np
 
 from ptunfold.caller import warn
-from ptunfold.embedding.judging import fewer_neighbors, is_truer
+from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, told
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
 from ptunfold.geodesics.cutting import closes, cut_open, least_points
@@ -32,6 +34,7 @@ from ptunfold.threads import Run, effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
     Geometry,
+    Graph,
     IntArray,
     LandmarkPlan,
     Options,
@@ -203,8 +206,8 @@ class _Builder:
             del geometry
             texture = texture.without_noise
             settings = resolve_auto(options, texture, n_points)
-        if texture is not None and texture.kind == "rough" and may_thin(options):
-            pruned, settings = self.thinned(pruned, settings, texture, check)
+        if texture is not None and texture.kind == "rough":
+            pruned, settings = self.by_pictures(found, pruned, options, settings, texture, check)
         if check is not None:
             check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
         del found
@@ -222,22 +225,54 @@ class _Builder:
             )
         return False
 
-    def thinned(
-        self, pruned: Pruned, settings: Settings, texture: Texture, check: RoomCheck | None
+    def by_pictures(
+        self,
+        found: Pruned,
+        pruned: Pruned,
+        options: Options,
+        settings: Settings,
+        texture: Texture,
+        check: RoomCheck | None,
     ) -> tuple[Pruned, Settings]:
-        """Take fewer neighbours where tangent planes say nothing, if their picture tells more."""
-        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        thinner = prune(proximity_graph(self.points, fewer, self.order, self.run), fewer, texture)
+        """Choose the graph whose picture tells most, where tangent planes say nothing.
+
+        Fewer neighbours may be better, and so may be shortcuts: some are what closes a ring.
+        """
         dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        if not is_truer(self.points, thinner.graph, pruned.graph, dim, n_jobs=n_jobs):
-            return pruned, settings
+        tell = cache(lambda graph: told(self.points, graph, dim, n_jobs))  # each looked at once
+        if may_thin(options):
+            found, pruned, settings = self.thinned(found, pruned, settings, texture, check, tell)
+        if pruned.graph is not found.graph and not are_few(len(self.points)):
+            whole = Pruned(found.graph, pruned.shortcuts[:0])
+            pruned = max(pruned, whole, key=lambda one: tell(one.graph))
+        return pruned, settings
+
+    def thinned(
+        self,
+        found: Pruned,
+        pruned: Pruned,
+        settings: Settings,
+        texture: Texture,
+        check: RoomCheck | None,
+        tell: Callable[[Graph], float],
+    ) -> tuple[Pruned, Pruned, Settings]:
+        """Take fewer neighbours, if the picture of their graph tells more.
+
+        Returns the graph with its shortcuts, the graph without, and the settings.
+        """
+        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
+        found_fewer = proximity_graph(self.points, fewer, self.order, self.run)
+        thinner = prune(found_fewer, fewer, texture)
+        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
+        if not is_truer(thinner.graph, pruned.graph, tell):
+            return found, pruned, settings
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         if dim > 2 and len(self.points) >= least_points(dim):
             if check is not None:
                 check(self.points, settings, texture.kind, pruned.graph)
             if closes(self.build(pruned, settings, texture), n_jobs):
-                return pruned, settings
-        return thinner, fewer
+                return found, pruned, settings
+        return found_fewer, thinner, fewer
 
     def build(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:
         """Go from points and their graph (Sec. 3.1) to the connection, as it was decided."""

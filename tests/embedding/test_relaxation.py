@@ -1,5 +1,7 @@
 """Pictures that classical scaling folds."""
 
+from functools import partial
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -120,9 +122,10 @@ def test_the_graph_whose_picture_tells_more():
         np.concatenate((good.indices[is_once], ends[:, 1])),
         np.concatenate((good.lengths[is_once], np.full(len(ends), 0.1))),
     )
-    assert judging.is_truer(points, good, bad, 2)
-    assert not judging.is_truer(points, bad, good, 2)
-    assert not judging.is_truer(points, good, good, 2)
+    tell = partial(judging.told, points, dim=2)
+    assert judging.is_truer(good, bad, tell)
+    assert not judging.is_truer(bad, good, tell)
+    assert not judging.is_truer(good, good, tell)
 
 
 def test_how_many_fewer_neighbours():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Callable
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -26,32 +27,34 @@ _FEW_POINTS, _POINTS_A_NEIGHBOR, _FEWER = 150, 15, 5
 
 def fewer_neighbors(n_points: int) -> int:
     """Return how many neighbours are tried instead of ten."""
-    if n_points < _FEW_POINTS:
+    if are_few(n_points):
         return min(max(n_points // _POINTS_A_NEIGHBOR, _FEWER), n_points - 1)
     return _FEWER
 
 
-def is_truer(
-    points: Points, one: Graph, other: Graph, dim: int, *, n_jobs: int | None = None
-) -> bool:
+def is_truer(one: Graph, other: Graph, tell: Callable[[Graph], float]) -> bool:
     """Tell whether the lengths along a graph of fewer neighbours, ``one``, are to be preferred.
 
-    Edges that jump, or are missing, lead to a picture in which points are next to each other that
-    are not alike. So the better graph is the one whose picture, of ``dim`` dimensions, tells more
-    of the data: from the nearest in the picture, what a point itself is like. With few points it
-    is the one of fewer neighbours without a look: of a loop of 72 views, ten neighbours would span
-    a seventh. It must not fall into more pieces.
+    By what pictures tell: `told`. With few points it is the one of fewer neighbours without a look:
+    of a loop of 72 views, ten neighbours would span a seventh. It must not fall into more pieces.
     """
     if one.component_labels.max() > other.component_labels.max():
         return False
-    if len(points) < _FEW_POINTS:
-        return True
-    told = [_told(points, graph, dim, n_jobs) for graph in (one, other)]
-    return told[0] > told[1] + _CLEARLY
+    return are_few(one.n_points) or tell(one) > tell(other) + _CLEARLY
 
 
-def _told(points: Points, graph: Graph, dim: int, n_jobs: int | None) -> float:
-    """Measure the share of the variance of some points that their picture tells."""
+def are_few(n_points: int) -> bool:
+    """Tell whether points are too few for a look at their picture."""
+    return n_points < _FEW_POINTS
+
+
+def told(points: Points, graph: Graph, dim: int, n_jobs: int | None = None) -> float:
+    """Measure the share of the variance of points that the picture of their graph tells.
+
+    Edges that jump, or are missing, lead to a picture in which points are next to each other that
+    are not alike. So the better graph is the one whose picture, of ``dim`` dimensions, tells more
+    of the data: from the nearest in the picture, what a point itself is like.
+    """
     with loading:  # they are tried when imported
         from ptunfold.kernels.batches import new_batch, shortest_paths
 
