@@ -141,7 +141,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         (see :func:`find_shortcuts`), and those that leave tangent planes which are parallel. Noise
         makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
         graph of kind "knn" that was built here; where the data are no sheet, only those
-        that are no longer than most edges.
+        that are no longer than most edges, and only if the picture without them tells more.
     landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.
@@ -165,7 +165,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         What to do with data that close upon themselves, such as rings, cylinders and tori: cut
         them open, so that they lie flat, or leave them, and the embedding folds or bends them.
         "auto" cuts unless ``n_components`` has room for one dimension more for each loop, as for a
-        ring in the plane. A warning says what is done; see ``topology_``.
+        ring in the plane, or the sheet is curved and a cut would not lay it flat. A warning says
+        what is done; see ``topology_``.
     search : {"auto", "exact", "approximate"}, default="auto"
         How neighbours are found. "auto" is exact unless points are many and of many dimensions,
         as a million of fifty, and then approximate (``pip install 'ptunfold[approximate]'``); a

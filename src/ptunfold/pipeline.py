@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
+from functools import cache, partial
 
 import numpy as np
 
 from ptunfold.caller import warn
-from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, told
+from ptunfold.embedding.judging import are_few, fewer_neighbors, is_flatter, is_truer, told
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
 from ptunfold.geodesics.cutting import closes, cut_open, least_points
@@ -98,7 +98,8 @@ def unfold(
     engine = Engine() if engine is None else engine
     run = replace(run, n_jobs=effective_n_jobs(run.n_jobs))  # once for all stages
     geometry = build_geometry(points, options, engine, run, check=check)
-    geometry = cut_open(geometry, n_components, seams, run.n_jobs)
+    flatter = partial(is_flatter, dim=n_components, n_jobs=run.n_jobs)
+    geometry = cut_open(geometry, n_components, seams, flatter, run.n_jobs)
     with single_threaded_blas():
         pieces = [
             embed_component(geometry, nodes, n_components, landmarks, engine, run, mds=mds)

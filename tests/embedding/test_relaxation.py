@@ -8,7 +8,7 @@ from scipy.spatial.distance import cdist
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
 
-from ptunfold import PTU, classical_mds
+from ptunfold import PTU, classical_mds, find_shortcuts
 from ptunfold.datasets import petals, swiss_roll
 from ptunfold.embedding import judging
 from ptunfold.embedding.alignment import embedding_error
@@ -126,6 +126,25 @@ def test_the_graph_whose_picture_tells_more():
     assert judging.is_truer(good, bad, tell)
     assert not judging.is_truer(bad, good, tell)
     assert not judging.is_truer(good, good, tell)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+def test_what_closes_a_ring_is_kept():
+    """Few measurements on one side of a building: the edges there have few ways around them."""
+    rng = np.random.default_rng(11)
+    angles = rng.uniform(0, 2 * np.pi, 220)
+    is_thin = (np.abs(angles - np.pi) < 0.6) & (rng.random(220) < 0.75)
+    angles = angles[~is_thin]
+    places = np.column_stack((20 * np.cos(angles), 12 * np.sin(angles)))
+    places += 0.5 * rng.standard_normal(places.shape)
+    apart = cdist(places, rng.uniform(-1, 1, (24, 2)) * [24, 15])
+    signals = -35 - 30 * np.log10(np.maximum(apart, 1)) + 2.5 * rng.standard_normal(apart.shape)
+    assert len(find_shortcuts(build_graph(signals))[0])
+    model = PTU().fit(signals)
+    assert len(model.shortcuts_) == 0
+    around = np.abs(np.exp(1j * angles)[:, None] - np.exp(1j * angles))
+    shown = cdist(model.embedding_, model.embedding_)
+    assert np.corrcoef(around.ravel(), shown.ravel())[0, 1] > 0.9  # without them 0.81
 
 
 def test_how_many_fewer_neighbours():

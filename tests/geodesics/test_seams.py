@@ -246,6 +246,25 @@ def test_what_is_asked_for():
         PTU(seams="tear").fit(points)
 
 
+def test_a_curved_sheet_is_cut_only_if_asked(monkeypatch):
+    """No cut lays a torus of revolution flat; one that is flat but noisy is cut."""
+    rng = np.random.default_rng(0)
+    around, across = rng.uniform(0, 2 * np.pi, (2, 1500))
+    radius = 1 + 0.4 * np.cos(across)
+    points = np.column_stack(
+        (radius * np.cos(around), radius * np.sin(around), 0.4 * np.sin(across))
+    )
+    with pytest.warns(UserWarning, match=r"but is curved, so that no cut lays it flat"):
+        model = PTU().fit(points)
+    assert model.topology_.name == "a torus"
+    assert len(model.images([0])) == 0
+    assert len(PTU(seams="cut").fit(points).images([0])) > 0
+    monkeypatch.setattr(cutting, "_SAME", 0)  # looked at, though periods are the same
+    with pytest.warns(UserWarning, match="is cut open there"):
+        noisy = PTU().fit(cylinder(noise=0.1)[2])
+    assert len(noisy.images([0])) > 0
+
+
 @pytest.mark.parametrize("seed", range(4))
 def test_what_jumps_closes_nothing(seed):
     """Of few points on a roll, or with noise, windings are joined; edges there carry nothing."""
