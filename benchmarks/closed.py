@@ -5,6 +5,7 @@
 """
 
 import argparse
+import os
 import time
 import warnings
 from concurrent.futures import ProcessPoolExecutor
@@ -267,7 +268,7 @@ def call(job):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("n_seeds", type=int)
-    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--sizes", type=int, nargs="+", default=[1000, 3000])
     parser.add_argument("--sets", nargs="+", help="these sets alone")
     parser.add_argument("--cost", action="store_true", help="what the search takes of a fit")

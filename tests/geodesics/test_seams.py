@@ -79,7 +79,7 @@ def noisy_knot(n_points, seed):
     ],
 )
 def test_what_it_is(points, dim, name, n_seams, euler):
-    model = PTU(dim, landmarks=50).fit(points())
+    model = PTU(dim, landmarks=50, seams="cut").fit(points())
     topology = model.topology_
     assert (topology.name, len(topology.seams), topology.euler) == (name, n_seams, euler)
     assert name in str(topology)
@@ -328,7 +328,7 @@ def test_sheets_that_lie_flat_are_not_looked_at_any_further(points, dim, expecte
 
     found = cutting.find_from
     monkeypatch.setattr(cutting, "find_from", find)
-    model = PTU(dim, landmarks=50).fit(points())
+    model = PTU(dim, landmarks=50, seams="cut").fit(points())
     assert bool(looked_at) != expected
     assert expected == (model.topology_.has_rim and not model.topology_.seams)
 
