@@ -9,12 +9,25 @@ from functools import cache, partial
 import numpy as np
 
 from ptunfold.caller import warn
-from ptunfold.embedding.judging import are_few, fewer_neighbors, is_flatter, is_truer, told
+from ptunfold.embedding.judging import (
+    are_few,
+    fewer_neighbors,
+    is_flatter,
+    is_truer,
+    tells_less,
+    told,
+)
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
 from ptunfold.geodesics.cutting import closes, cut_open, least_points
 from ptunfold.geometry.components import join_components
-from ptunfold.geometry.decisions import look_at, may_thin, resolve_auto, was_noise
+from ptunfold.geometry.decisions import (
+    is_doubtful,
+    look_at,
+    may_thin,
+    resolve_auto,
+    was_noise,
+)
 from ptunfold.geometry.seeing import seen_by
 from ptunfold.geometry.stages import (
     Pruned,
@@ -202,7 +215,7 @@ class _Builder:
             if check is not None:
                 check(self.points, settings, texture.kind, pruned.graph)
             geometry = self.build(pruned, settings, texture)
-            if was_noise(geometry):
+            if was_noise(geometry) and not self.is_spoilt(geometry, pruned, options, settings):
                 return geometry
             del geometry
             texture = texture.without_noise
@@ -213,6 +226,22 @@ class _Builder:
             check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
         del found
         return self.build(pruned, settings, texture)
+
+    def is_spoilt(
+        self, geometry: Geometry, pruned: Pruned, options: Options, settings: Settings
+    ) -> bool:
+        """Tell whether denoised points tell less of the data than the graph as it was.
+
+        Only in doubt, and of what can be shown: the picture of a solid folds.
+        """
+        dim = settings.intrinsic_dim
+        if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
+            return False
+        graphs = [pruned.graph]
+        if may_thin(options):
+            fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
+            graphs.append(proximity_graph(self.points, fewer, self.order, self.run).graph)
+        return tells_less(self.points, geometry.connection, graphs, dim, self.run.n_jobs)
 
     def can_move(self, options: Options, settings: Settings) -> bool:
         """Tell whether points can be denoised, which takes all distances between them."""

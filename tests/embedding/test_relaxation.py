@@ -4,6 +4,7 @@ from functools import partial
 
 import numpy as np
 import pytest
+from scipy.spatial import cKDTree
 from scipy.spatial.distance import cdist
 from sklearn.model_selection import cross_val_score
 from sklearn.neighbors import KNeighborsClassifier
@@ -170,3 +171,18 @@ def test_a_picture_does_not_depend_on_rounding(seed):
     assert embedding_error(shuffled, places) < 1e-9
     assert embedding_error(turned, places) < 1e-9
     np.testing.assert_allclose(places[100:], places[:10], atol=1e-12)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+def test_what_is_bent_more_than_noisy_is_not_denoised():
+    """Patches of 9 by 9 pixels with an edge, at any angle and distance from the middle."""
+    rng = np.random.default_rng(0)
+    angles, offsets = rng.uniform(0, 2 * np.pi, 1500), rng.uniform(-0.5, 0.5, 1500)
+    x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
+    across = np.cos(angles)[:, None] * x.ravel() + np.sin(angles)[:, None] * y.ravel()
+    patches = np.tanh((across - offsets[:, None]) / 0.35)
+    model = PTU().fit(patches + 0.1 * rng.standard_normal(patches.shape))
+    assert model._fitted.geometry.texture == "rough"
+    _, near = cKDTree(model.embedding_).query(model.embedding_, 11)
+    off = offsets - offsets[near[:, 1:]].mean(axis=1)
+    assert 1 - off.var() / offsets.var() > 0.5  # denoised 0.19

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -17,7 +17,7 @@ from ptunfold.kernels.compiling import loading
 from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import BoolArray, Connection, Graph, Points, Space
+from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, Points, Space
 
 _SHOWN, _LANDMARKS = 2000, 200
 _NEAREST = 10
@@ -81,10 +81,7 @@ def told(points: Points, graph: Graph, dim: int, n_jobs: int | None = None) -> f
         warnings.simplefilter("ignore")
         picture = landmark_mds(lengths, landmarks, dim).coordinates
         picture = relax(lengths, landmarks, picture, n_jobs=n_jobs)
-    _, near = cKDTree(picture).query(picture, _NEAREST + 1)
-    exact = (points.view if isinstance(points, Space) else points)[shown].astype(np.float64)
-    off = exact - exact[near[:, 1:]].mean(axis=1)
-    return float(1 - np.square(off).sum() / np.square(exact - exact.mean(axis=0)).sum())
+    return _share(points, shown, picture)
 
 
 def is_flatter(whole: Connection, cut: Connection, *, dim: int, n_jobs: int | None = None) -> bool:
@@ -93,21 +90,54 @@ def is_flatter(whole: Connection, cut: Connection, *, dim: int, n_jobs: int | No
     return strains[0] > strains[1] + _MUCH_FLATTER
 
 
+def tells_less(
+    points: Points, connection: Connection, graphs: Iterable[Graph], dim: int, n_jobs: int | None
+) -> bool:
+    """Tell whether what is unfolded tells clearly less of the data than one of some graphs."""
+    shown, _, _, picture = _picture(connection, dim, _LANDMARKS, n_jobs)
+    unfolded = _share(points, shown, picture)
+    return any(told(points, graph, dim, n_jobs) > unfolded + _CLEARLY for graph in graphs)
+
+
 def _strain(connection: Connection, dim: int, n_jobs: int | None) -> float:
     """Measure how far lengths in a picture of some points are off, relative to all of them."""
+    _, sources, lengths, picture = _picture(connection, dim, _SOURCES, n_jobs)
+    if not len(sources):
+        return np.inf
+    off = np.linalg.norm(picture[sources][:, None] - picture, axis=2) - lengths
+    return float(np.linalg.norm(off) / np.linalg.norm(lengths))
+
+
+def _picture(
+    connection: Connection, dim: int, n_sources: int, n_jobs: int | None
+) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
+    """Draw some points, by unfolded lengths from a few of them.
+
+    Returns the points, which of them are sources, the lengths (n_sources, n_shown), and places.
+    """
     n_points = connection.graph.n_points
     shown = np.linspace(0, n_points - 1, min(_SHOWN, n_points)).astype(np.int64)
-    sources = np.linspace(0, len(shown) - 1, min(_SOURCES, len(shown))).astype(np.int64)
+    sources = np.linspace(0, len(shown) - 1, min(n_sources, len(shown))).astype(np.int64)
     rows = np.empty((len(sources), n_points))
     MeanRows(connection).fill(shown[sources], rows, Run(n_jobs))
-    lengths = rows[:, shown]
-    # A cut may leave single points alone.
-    is_there: BoolArray = np.asarray(np.isfinite(lengths).all(axis=0))
-    if not is_there[sources].all():
-        return np.inf
-    lengths, sources = lengths[:, is_there], np.cumsum(is_there)[sources] - 1
+    # Single points may be alone, as after a cut.
+    is_far: BoolArray = np.asarray(np.isinf(rows).mean(axis=1) > 0.5)
+    sources, rows = sources[~is_far], rows[~is_far]
+    is_there: BoolArray = np.asarray(np.isfinite(rows[:, shown]).all(axis=0))
+    lengths, sources = rows[:, shown[is_there]], np.cumsum(is_there)[sources] - 1
+    if len(sources) <= dim:
+        return shown[:0], sources[:0], lengths, np.empty((0, dim))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         picture = landmark_mds(lengths, sources, dim).coordinates
-    off = np.linalg.norm(picture[sources][:, None] - picture, axis=2) - lengths
-    return float(np.linalg.norm(off) / np.linalg.norm(lengths))
+    return shown[is_there], sources, lengths, picture
+
+
+def _share(points: Points, shown: IntArray, picture: FloatArray) -> float:
+    """Measure the share of the variance of some points that places (n_shown, dim) tell."""
+    if len(shown) <= _NEAREST:
+        return 0.0
+    _, near = cKDTree(picture).query(picture, _NEAREST + 1)
+    exact = (points.view if isinstance(points, Space) else points)[shown].astype(np.float64)
+    off = exact - exact[near[:, 1:]].mean(axis=1)
+    return float(1 - np.square(off).sum() / np.square(exact - exact.mean(axis=0)).sum())

@@ -44,6 +44,7 @@ _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
+_SURELY = 0.97  # of the edges, what planes explain on noisy sheets: 0.98 and more
 
 
 def has_auto(options: Options, n_points: int) -> bool:
@@ -209,6 +210,11 @@ def was_noise(geometry: Geometry) -> bool:
     transport = geometry.transport
     is_sheet = transport.coherence >= _COHERENT and transport.explained >= _SHEET
     return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
+
+
+def is_doubtful(geometry: Geometry) -> bool:
+    """Tell whether planes explain denoised points not as well as those of sheets."""
+    return geometry.transport.explained < _SURELY
 
 
 def _moved(geometry: Geometry) -> tuple[float, float]:
