@@ -19,7 +19,7 @@ from ptunfold.embedding.judging import (
 )
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
-from ptunfold.geodesics.cutting import closes, cut_open, least_points
+from ptunfold.geodesics.cutting import closes, closes_alike, cut_open, least_points
 from ptunfold.geometry.components import join_components
 from ptunfold.geometry.decisions import (
     is_doubtful,
@@ -232,16 +232,18 @@ class _Builder:
     ) -> bool:
         """Tell whether denoised points tell less of the data than the graph as it was.
 
-        Only in doubt, and of what can be shown: the picture of a solid folds.
+        Only in doubt, and of what can be shown: pictures of solids and of closed sheets fold.
         """
-        dim = settings.intrinsic_dim
+        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
         if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
+            return False
+        if closes_alike(geometry, n_jobs):
             return False
         graphs = [pruned.graph]
         if may_thin(options):
             fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
             graphs.append(proximity_graph(self.points, fewer, self.order, self.run).graph)
-        return tells_less(self.points, geometry.connection, graphs, dim, self.run.n_jobs)
+        return tells_less(self.points, geometry.connection, graphs, dim, n_jobs)
 
     def can_move(self, options: Options, settings: Settings) -> bool:
         """Tell whether points can be denoised, which takes all distances between them."""

@@ -47,6 +47,11 @@ def three_torus(n_points=2000, seed=0, noise=0.0):
     return points + noise * rng.normal(size=points.shape)
 
 
+def noisy_torus():
+    points = flat_torus(1000).points
+    return points + 0.06 * np.random.default_rng(0).normal(size=points.shape)
+
+
 def noisy_knot(n_points, seed):
     rng = np.random.default_rng(seed)
     angle = rng.uniform(0, TURN, n_points)
@@ -68,6 +73,7 @@ def noisy_knot(n_points, seed):
         (lambda: cylinder()[2], 2, "a cylinder", 1, 0),
         (lambda: cylinder(noise=0.03)[2], 2, "a cylinder", 1, 0),
         (lambda: flat_torus(1000).points, 2, "a torus", 2, 0),
+        (noisy_torus, 2, "a torus", 2, 0),
         (lambda: moebius_band(1500).points, 2, "a Möbius band", 1, 0),
         (lambda: moebius_band(1500, seed=2).points, 2, "a Möbius band", 1, 0),
         (lambda: klein_bottle(2000).points, 2, "a Klein bottle", 2, 0),

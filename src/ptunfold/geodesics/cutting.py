@@ -19,7 +19,7 @@ from ptunfold.types.sheet import without_edges
 _LEAST_POINTS, _AND_MORE = 50, 4
 # Of a period, its spread along the seam. Flat data have 0.1 % and less, with 3 % of noise up to
 # 2 %; molecules 3 %, a torus of revolution 16 %, a Klein bottle in four dimensions 25 %.
-_SAME = 0.01
+_SAME, _ALIKE = 0.01, 0.05
 
 
 def cut_open(
@@ -73,6 +73,14 @@ def least_points(dim: int) -> int:
 def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
     """Tell whether some part of the data surely closes upon itself."""
     return any(topology.seams for *_, topology in _topologies(geometry, n_jobs))
+
+
+def closes_alike(geometry: Geometry, n_jobs: int | None = None) -> bool:
+    """Tell whether some part closes as flat data do, with nearly the same period everywhere."""
+    return any(
+        topology.seams and all(seam.std <= _ALIKE * seam.length for seam in topology.seams)
+        for *_, topology in _topologies(geometry, n_jobs)
+    )
 
 
 def _topologies(
