@@ -24,6 +24,32 @@ def test_opens_with_a_path_around_the_hole(opened, page, sheet):
     assert tab.locator("#card").get_attribute("data-id") == str(end)
 
 
+def test_the_straight_way_is_drawn_across_the_hole(opened, page):
+    """In the embedding, where no points are: the line that the path comes to."""
+    tab = opened(page)
+    shades = """(() => {
+        const e = ptunfold.explorer, v = e.views.right;
+        const [a, b] = e.ends.map((id) => [v.screen[3 * id], v.screen[3 * id + 1]]);
+        const at = (t) => [0, 1].map((k) => Math.round(v.dense * (a[k] + t * (b[k] - a[k]))));
+        const copy = new OffscreenCanvas(v.over.width, v.over.height);
+        const pen = copy.getContext("2d", { willReadFrequently: true });
+        pen.drawImage(v.over, 0, 0);
+        const shade = (_, i) => pen.getImageData(...at(0.3 + (0.4 * i) / 60), 1, 1).data[3];
+        return Array.from({ length: 60 }, shade);
+    })()"""
+    seen = tab.evaluate(shades)
+    assert max(seen) > 200
+    assert min(seen) == 0  # between the dashes
+    tab.evaluate("ptunfold.explorer.panel.isGraph = true; ptunfold.explorer.redecorate()")
+    assert max(tab.evaluate(shades)) == 0
+
+
+def test_on_a_phone_what_unfolds_is_seen_without_scrolling(opened, page):
+    tab = opened(page, size=(390, 844), touch=True)
+    box = tab.locator("#plane").bounding_box()
+    assert box["y"] + box["height"] <= tab.locator("footer").bounding_box()["y"]
+
+
 def test_the_path_unfolds_by_itself(opened, page):
     tab = opened(page, moves=True)
     slider = tab.locator("#edge")
@@ -154,3 +180,4 @@ def test_data_that_are_no_sheet_say_so(opened):
     assert len(model.path(3, far).nodes) > 2
     assert "that along the graph" in tab.locator("#hint").inner_text()
     assert "straight" not in tab.locator("#so-far").inner_text()
+    assert tab.locator("#plane .straight").count() == 0
