@@ -332,9 +332,9 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             failures.append(error)
             stop()
 
-    threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
-    started: list[Thread] = []
-    with held_interrupts(stop):
+    def run_all() -> None:
+        threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
+        started: list[Thread] = []
         try:
             for thread in threads:
                 # Nothing public tells that a thread never began.
@@ -352,6 +352,11 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
                     thread.join(0.1)  # an interrupt that another thread has caught is heard then
                     if around is not None and around.is_set():
                         stop()
+
+    # Threads come and go in there: Python forgets a Ctrl-C that comes while it takes a thread off
+    # its lists.
+    with held_interrupts(stop):
+        run_all()
     if failures:
         raise failures.pop(0)
     check_not_stopped()
