@@ -102,10 +102,8 @@ def test_near_copies_come_to_their_places(apart, scale):
     coordinates = span_coordinates(points)
     span = Span(points, coordinates)
     found, off = span.into(points)
-    # Sums of 90 products, as any library of linear algebra may round them.
-    rounding = 8 * np.finfo(float).eps * np.linalg.norm(points, axis=1).max()
-    np.testing.assert_allclose(found, coordinates, rtol=0, atol=rounding)
-    np.testing.assert_allclose(span.out(coordinates), points, rtol=0, atol=rounding)
+    np.testing.assert_allclose(found, coordinates, rtol=0, atol=1e-14 * scale)
+    np.testing.assert_allclose(span.out(coordinates), points, rtol=0, atol=1e-14 * scale)
     assert off.max() < 1e-6 * scale  # the root of a difference of squares
 
 
