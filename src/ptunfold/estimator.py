@@ -141,7 +141,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         (see :func:`find_shortcuts`), and those that leave tangent planes which are parallel. Noise
         makes a few of them, and a few are enough to spoil every distance. "auto" drops them from a
         graph of kind "knn" that was built here; where the data are no sheet, only those
-        that are no longer than most edges, and only if the picture without them tells more.
+        that are no longer than most edges, and only if the picture without them tells clearly more.
     landmarks : int, float, list of int, "auto" or None, default="auto"
         Embed by the distances from a few points to all, and not between all points: a number of
         landmarks, a fraction of the points, or the points themselves; None for all distances.

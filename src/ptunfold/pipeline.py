@@ -28,6 +28,7 @@ from ptunfold.geometry.decisions import (
     resolve_auto,
     was_noise,
 )
+from ptunfold.geometry.graph import joined_by, with_edges, without_edges
 from ptunfold.geometry.seeing import seen_by
 from ptunfold.geometry.stages import (
     Pruned,
@@ -225,7 +226,25 @@ class _Builder:
         if check is not None:
             check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
         del found
-        return self.build(pruned, settings, texture)
+        geometry = self.build(pruned, settings, texture)
+        if self.may_be_torn(geometry, options):
+            dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
+            graph = with_edges(self.points, pruned.graph, pruned.shortcuts)
+            torn = Pruned(without_edges(graph, *geometry.shortcuts.T), geometry.shortcuts)
+            pruned = _untorn(graph, torn, lambda graph: told(self.points, graph, dim, n_jobs))
+            if pruned is not torn:
+                return self.build(pruned, replace(settings, is_pruned=False), texture)
+        return geometry
+
+    def may_be_torn(self, geometry: Geometry, options: Options) -> bool:
+        """Tell whether edges were dropped from what looked like a sheet, and is none.
+
+        Of a ring of few pictures planes explain the edges, and still do not lead around it.
+        """
+        is_judged = geometry.texture in (None, "rough") or not isinstance(options.graph, str)
+        were_dropped = options.is_pruned and len(geometry.shortcuts) > 0
+        is_no_sheet = options.coherence is None and geometry.transport.coherence < _MUCH_LOST
+        return were_dropped and is_no_sheet and not is_judged
 
     def is_spoilt(
         self, geometry: Geometry, pruned: Pruned, options: Options, settings: Settings
@@ -274,10 +293,7 @@ class _Builder:
         tell = cache(lambda graph: told(self.points, graph, dim, n_jobs))  # each looked at once
         if may_thin(options):
             found, pruned, settings = self.thinned(found, pruned, settings, texture, check, tell)
-        if pruned.graph is not found.graph and not are_few(len(self.points)):
-            whole = Pruned(found.graph, pruned.shortcuts[:0])
-            pruned = max(pruned, whole, key=lambda one: tell(one.graph))
-        return pruned, settings
+        return _untorn(found.graph, pruned, tell), settings
 
     def thinned(
         self,
@@ -295,9 +311,17 @@ class _Builder:
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
         found_fewer = proximity_graph(self.points, fewer, self.order, self.run)
         thinner = prune(found_fewer, fewer, texture)
+        if are_few(len(self.points)):
+            # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
+            if thinner.graph.component_labels.max() > pruned.graph.component_labels.max():
+                return found, pruned, settings
+        else:
+            # What falls into pieces is joined as more neighbours join it.
+            found_fewer = replace(found_fewer, graph=joined_by(found_fewer.graph, found.graph))
+            thinner = replace(thinner, graph=joined_by(thinner.graph, pruned.graph))
+            if not is_truer(thinner.graph, pruned.graph, tell):
+                return found, pruned, settings
         dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        if not is_truer(thinner.graph, pruned.graph, tell):
-            return found, pruned, settings
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         if dim > 2 and len(self.points) >= least_points(dim):
             if check is not None:
@@ -342,6 +366,13 @@ class _Builder:
             order=order,
             seen=seen,
         )
+
+
+def _untorn(whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
+    """Drop shortcuts only if the picture without them tells clearly more: some close a ring."""
+    if pruned.graph is whole or is_truer(pruned.graph, whole, tell):
+        return pruned
+    return Pruned(whole, pruned.shortcuts[:0])
 
 
 def _warn_of_negative(geometry: Geometry) -> None:

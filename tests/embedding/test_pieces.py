@@ -34,15 +34,9 @@ def test_fewer_neighbours_are_tried_of_few_points():
     ]
 
 
-def graph_of(labels):
-    return SimpleNamespace(component_labels=np.array(labels), n_points=40)
-
-
-def test_of_few_points_fewer_neighbours_are_truer_unless_they_fall_apart():
-    whole, parts = graph_of([0, 0]), graph_of([0, 1])
-    assert is_truer(whole, whole, pytest.fail)
-    assert is_truer(whole, parts, pytest.fail)
-    assert not is_truer(parts, whole, pytest.fail)
+def test_a_picture_must_tell_clearly_more():
+    for more, is_more in ((0.0051, True), (0.0049, False), (-0.1, False)):
+        assert is_truer("one", "other", {"one": 0.5 + more, "other": 0.5}.get) == is_more
 
 
 def test_ellipses_of_places():

@@ -8,6 +8,7 @@ from sklearn.neighbors import kneighbors_graph
 
 from ptunfold import build_graph, graph_from_matrix
 from ptunfold.geometry import neighbors
+from ptunfold.geometry.graph import find_edges, graph_from_edges, has_edges, joined_by
 from ptunfold.geometry.neighbors import distinct_places, pairs_within
 
 
@@ -198,3 +199,19 @@ def test_components_of_one_size_are_in_the_order_of_their_first_points():
     points[:, 0] += 100 * (np.arange(60) % 3)
     labels = build_graph(points, 5).component_labels
     np.testing.assert_array_equal(labels, np.arange(60) % 3)
+
+
+def test_components_are_joined_by_the_shortest_edges_of_another_graph():
+    ends = np.array([[0, 1], [2, 3], [4, 5], [6, 7]])
+    graph = graph_from_edges(8, *ends.T, np.ones(4))
+    # Between the first two parts there are two edges, between the second and third one; none leads
+    # to the last.
+    more = np.array([[0, 2], [1, 3], [3, 4], [0, 1]])
+    other = graph_from_edges(8, *more.T, np.array([3.0, 2.0, 5.0, 9.0]))
+    joined = joined_by(graph, other)
+    expected = np.concatenate((ends, more[1:3]))
+    assert has_edges(joined, *expected.T).all()
+    assert joined.n_edges == 2 * len(expected)
+    places, _ = find_edges(joined, *expected.T)
+    np.testing.assert_array_equal(joined.lengths[places], [1, 1, 1, 1, 2, 5])
+    assert joined_by(joined, other) is joined

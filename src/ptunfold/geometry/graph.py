@@ -213,6 +213,25 @@ def with_edges(points: Points, graph: Graph, edges: IntArray) -> Graph:
     )
 
 
+def joined_by(graph: Graph, other: Graph) -> Graph:
+    """Join components by the shortest edge that another graph has between each two of them."""
+    labels = graph.component_labels
+    ours, theirs = labels[other.tails], labels[other.indices]
+    joins = np.flatnonzero(ours < theirs)
+    if not len(joins):
+        return graph
+    pairs = pair_keys(graph.n_points, ours[joins], theirs[joins])
+    order = np.lexsort((other.lengths[joins], pairs))
+    _, first = np.unique(pairs[order], return_index=True)
+    joins = joins[order[first]]
+    return graph_from_edges(
+        graph.n_points,
+        np.concatenate((graph.tails, other.tails[joins])),
+        np.concatenate((graph.indices, other.indices[joins])),
+        np.concatenate((graph.lengths, other.lengths[joins])),
+    )
+
+
 def without_edges(graph: Graph, tails: IntArray, heads: IntArray) -> Graph:
     """Return the graph without some of its edges."""
     if not len(tails):
