@@ -1,6 +1,5 @@
 """When landmarks are taken, and how many."""
 
-from types import SimpleNamespace
 
 import numpy as np
 import pytest
