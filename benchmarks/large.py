@@ -19,7 +19,7 @@ import numpy as np
 from sklearn.manifold import Isomap
 from truth import embedding_error
 
-from ptunfold import PTU, pipeline
+from ptunfold import PTU, attempts, pipeline
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.embedding import pieces
 
@@ -28,7 +28,7 @@ REPEATS = 3
 LANDMARKS = 100
 STAGES = {
     "order": (pipeline, "prepare"),
-    "graph": (pipeline, "proximity_graph"),
+    "graph": (attempts, "proximity_graph"),
     "frames": (pipeline, "tangent_frames"),
     "connection": (pipeline, "connected"),
     "distances": (pieces, "farthest_landmarks"),

@@ -138,7 +138,7 @@ class Watch:
 
 def measure(case):
     """Fit in this process; print the estimate and the peak."""
-    from ptunfold import PTU, Disk, estimator, pipeline
+    from ptunfold import PTU, Disk, attempts, estimator, pipeline
     from ptunfold.engines.cluster import ClusterEngine
 
     warnings.simplefilter("ignore")
@@ -187,7 +187,8 @@ def measure(case):
 
     ClusterEngine.check_room = checked
     for stage in STAGES:
-        setattr(pipeline, stage, watch.over(stage, getattr(pipeline, stage)))
+        module = pipeline if hasattr(pipeline, stage) else attempts
+        setattr(module, stage, watch.over(stage, getattr(module, stage)))
     before, held = status("VmRSS"), status("VmRSS") - status("RssFile")
     if client is not None:
         client.run(forget)

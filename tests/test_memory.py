@@ -13,7 +13,7 @@ import pytest
 from scipy.spatial.distance import cdist
 from typer.testing import CliRunner
 
-from ptunfold import PTU, estimator, geodesic_distances, memory, needs, pipeline, planning
+from ptunfold import PTU, attempts, estimator, geodesic_distances, memory, needs, pipeline, planning
 from ptunfold.cli import app
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.embedding import relaxation
@@ -244,7 +244,7 @@ def test_room_is_asked_for_before_a_solid_is_built(monkeypatch):
         return build(self, *args)
 
     monkeypatch.setattr(pipeline._Builder, "build", built)
-    monkeypatch.setattr(pipeline, "is_truer", lambda *args, **options: True)
+    monkeypatch.setattr(attempts, "is_truer", lambda *args, **options: True)
     points = np.random.default_rng(0).normal(size=(900, 12))
     options = replace(OPEN, intrinsic_dim=3)
     pipeline.build_geometry(points, options, check=lambda *known: events.append("asked"))

@@ -2,41 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache, partial
+from functools import partial
 
 import numpy as np
 
+from ptunfold.attempts import Attempts
 from ptunfold.caller import warn
-from ptunfold.embedding.judging import (
-    are_few,
-    fewer_neighbors,
-    is_flatter,
-    is_truer,
-    tells_less,
-    told,
-)
+from ptunfold.embedding.judging import is_flatter
 from ptunfold.embedding.pieces import embed_component, side_by_side
 from ptunfold.engines import Engine
-from ptunfold.geodesics.cutting import closes, closes_alike, cut_open, least_points
+from ptunfold.geodesics.cutting import cut_open
 from ptunfold.geometry.components import join_components
-from ptunfold.geometry.decisions import (
-    is_doubtful,
-    look_at,
-    may_thin,
-    resolve_auto,
-    was_noise,
-)
-from ptunfold.geometry.graph import joined_by, with_edges, without_edges
+from ptunfold.geometry.decisions import is_no_sheet
 from ptunfold.geometry.seeing import seen_by
 from ptunfold.geometry.stages import (
     Pruned,
     connected,
     denoise,
     prepare,
-    proximity_graph,
-    prune,
     tangent_frames,
     widen,
 )
@@ -48,7 +32,6 @@ from ptunfold.threads import Run, effective_n_jobs, single_threaded_blas
 from ptunfold.types import (
     Embedding,
     Geometry,
-    Graph,
     IntArray,
     LandmarkPlan,
     Options,
@@ -57,8 +40,7 @@ from ptunfold.types import (
     Space,
 )
 
-# Coherence below it is worth a word, with points enough for neighbourhoods to have a shape.
-_MUCH_LOST, _MANY_POINTS = 0.3, 50
+_MANY_POINTS = 50  # enough for neighbourhoods to have a shape
 # Of the eigenvalues of neighbourhoods, by size. Distances along a sphere have 0.005 and less, those
 # of city blocks 0.12, squared distances more.
 _MUCH_NEGATIVE = 0.1
@@ -163,13 +145,12 @@ def build_geometry(
         with single_threaded_blas():
             points, order = prepare(points, options, is_ordered=is_ordered)
             builder = _Builder(points, order, Engine() if engine is None else engine, run, said)
-            geometry = builder.by_evidence(options, check)
+            geometry = Attempts(points, order, builder.build, run, check).best(options)
     finally:
         for message in said:
             warn(message)
     _warn_of_negative(geometry)
-    is_told = options.coherence is None and len(points) >= _MANY_POINTS
-    if is_told and geometry.transport.coherence < _MUCH_LOST:
+    if is_no_sheet(geometry, options) and len(points) >= _MANY_POINTS:
         warn(
             f"{geometry.transport}, as in Isomap: the data are no sheet of "
             f"intrinsic_dim={geometry.connection.intrinsic_dim} dimensions",
@@ -200,135 +181,6 @@ class _Builder:
     engine: Engine
     run: Run
     said: list[str]
-
-    def by_evidence(self, options: Options, check: RoomCheck | None) -> Geometry:
-        """Decide what is left to the data, build, and judge by it what was decided."""
-        n_points = len(self.points)
-        settings = resolve_auto(options, None, n_points)
-        found = proximity_graph(self.points, settings, self.order, self.run)
-        pruned = prune(found, settings, None)
-        options, texture = look_at(self.points, pruned.graph, options, self.run)
-        settings, pruned = resolve_auto(options, texture, n_points), prune(found, settings, texture)
-        if settings.denoise and not self.can_move(options, settings):
-            options = replace(options, denoise=0)
-            settings = resolve_auto(options, texture, n_points)
-        if texture is not None and options.denoise is None and settings.denoise:
-            if check is not None:
-                check(self.points, settings, texture.kind, pruned.graph)
-            geometry = self.build(pruned, settings, texture)
-            if was_noise(geometry) and not self.is_spoilt(geometry, pruned, options, settings):
-                return geometry
-            del geometry
-            texture = texture.without_noise
-            settings = resolve_auto(options, texture, n_points)
-        if texture is not None and texture.kind == "rough":
-            pruned, settings = self.by_pictures(found, pruned, options, settings, texture, check)
-        if check is not None:
-            check(self.points, settings, None if texture is None else texture.kind, pruned.graph)
-        del found
-        geometry = self.build(pruned, settings, texture)
-        if self.may_be_torn(geometry, options):
-            dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-            graph = with_edges(self.points, pruned.graph, pruned.shortcuts)
-            torn = Pruned(without_edges(graph, *geometry.shortcuts.T), geometry.shortcuts)
-            pruned = _untorn(graph, torn, lambda graph: told(self.points, graph, dim, n_jobs))
-            if pruned is not torn:
-                return self.build(pruned, replace(settings, is_pruned=False), texture)
-        return geometry
-
-    def may_be_torn(self, geometry: Geometry, options: Options) -> bool:
-        """Tell whether edges were dropped from what looked like a sheet, and is none.
-
-        Of a ring of few pictures planes explain the edges, and still do not lead around it.
-        """
-        is_judged = geometry.texture in (None, "rough") or not isinstance(options.graph, str)
-        were_dropped = options.is_pruned and len(geometry.shortcuts) > 0
-        is_no_sheet = options.coherence is None and geometry.transport.coherence < _MUCH_LOST
-        return were_dropped and is_no_sheet and not is_judged
-
-    def is_spoilt(
-        self, geometry: Geometry, pruned: Pruned, options: Options, settings: Settings
-    ) -> bool:
-        """Tell whether denoised points tell less of the data than the graph as it was.
-
-        Only in doubt, and of what can be shown: pictures of solids and of closed sheets fold.
-        """
-        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
-            return False
-        if closes_alike(geometry, n_jobs):
-            return False
-        graphs = [pruned.graph]
-        if may_thin(options):
-            fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-            graphs.append(proximity_graph(self.points, fewer, self.order, self.run).graph)
-        return tells_less(self.points, geometry.connection, graphs, dim, n_jobs)
-
-    def can_move(self, options: Options, settings: Settings) -> bool:
-        """Tell whether points can be denoised, which takes all distances between them."""
-        points = self.points
-        if not isinstance(points, Space) or points.movable(settings.denoise_neighbors) is not None:
-            return True
-        if options.denoise is not None:
-            raise ValueError(
-                f"denoise={options.denoise} needs the distances between all points, and these are "
-                'known in part; pass denoise=0, or all of them with metric="precomputed"'
-            )
-        return False
-
-    def by_pictures(
-        self,
-        found: Pruned,
-        pruned: Pruned,
-        options: Options,
-        settings: Settings,
-        texture: Texture,
-        check: RoomCheck | None,
-    ) -> tuple[Pruned, Settings]:
-        """Choose the graph whose picture tells most, where tangent planes say nothing.
-
-        Fewer neighbours may be better, and so may be shortcuts: some are what closes a ring.
-        """
-        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        tell = cache(lambda graph: told(self.points, graph, dim, n_jobs))  # each looked at once
-        if may_thin(options):
-            found, pruned, settings = self.thinned(found, pruned, settings, texture, check, tell)
-        return _untorn(found.graph, pruned, tell), settings
-
-    def thinned(
-        self,
-        found: Pruned,
-        pruned: Pruned,
-        settings: Settings,
-        texture: Texture,
-        check: RoomCheck | None,
-        tell: Callable[[Graph], float],
-    ) -> tuple[Pruned, Pruned, Settings]:
-        """Take fewer neighbours, if the picture of their graph tells more.
-
-        Returns the graph with its shortcuts, the graph without, and the settings.
-        """
-        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        found_fewer = proximity_graph(self.points, fewer, self.order, self.run)
-        thinner = prune(found_fewer, fewer, texture)
-        if are_few(len(self.points)):
-            # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
-            if thinner.graph.component_labels.max() > pruned.graph.component_labels.max():
-                return found, pruned, settings
-        else:
-            # What falls into pieces is joined as more neighbours join it.
-            found_fewer = replace(found_fewer, graph=joined_by(found_fewer.graph, found.graph))
-            thinner = replace(thinner, graph=joined_by(thinner.graph, pruned.graph))
-            if not is_truer(thinner.graph, pruned.graph, tell):
-                return found, pruned, settings
-        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        # A picture that folds is no judge, and so few neighbours leave holes in a solid.
-        if dim > 2 and len(self.points) >= least_points(dim):
-            if check is not None:
-                check(self.points, settings, texture.kind, pruned.graph)
-            if closes(self.build(pruned, settings, texture), n_jobs):
-                return found, pruned, settings
-        return found_fewer, thinner, fewer
 
     def build(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:
         """Go from points and their graph (Sec. 3.1) to the connection, as it was decided."""
@@ -366,13 +218,6 @@ class _Builder:
             order=order,
             seen=seen,
         )
-
-
-def _untorn(whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
-    """Drop shortcuts only if the picture without them tells clearly more: some close a ring."""
-    if pruned.graph is whole or is_truer(pruned.graph, whole, tell):
-        return pruned
-    return Pruned(whole, pruned.shortcuts[:0])
 
 
 def _warn_of_negative(geometry: Geometry) -> None:

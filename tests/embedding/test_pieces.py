@@ -1,6 +1,5 @@
 """When landmarks are taken, and how many."""
 
-
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist

@@ -45,6 +45,7 @@ _AS_THICK, _NARROW = 0.8, 0.65
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
 _SURELY = 0.97  # of the edges, what planes explain on noisy sheets: 0.98 and more
+_MUCH_LOST = 0.3  # coherence below it: lengths are those along the graph
 
 
 def has_auto(options: Options, n_points: int) -> bool:
@@ -215,6 +216,11 @@ def was_noise(geometry: Geometry) -> bool:
 def is_doubtful(geometry: Geometry) -> bool:
     """Tell whether planes explain denoised points not as well as those of sheets."""
     return geometry.transport.explained < _SURELY
+
+
+def is_no_sheet(geometry: Geometry, options: Options) -> bool:
+    """Tell whether transport, where it is measured, says next to nothing."""
+    return options.coherence is None and geometry.transport.coherence < _MUCH_LOST
 
 
 def _moved(geometry: Geometry) -> tuple[float, float]:

@@ -1,0 +1,175 @@
+"""What is left to the data: decided by what they look like, and by what comes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from functools import cache
+
+from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, tells_less, told
+from ptunfold.geodesics.cutting import closes, closes_alike, least_points
+from ptunfold.geometry.decisions import (
+    is_doubtful,
+    is_no_sheet,
+    look_at,
+    may_thin,
+    resolve_auto,
+    was_noise,
+)
+from ptunfold.geometry.graph import joined_by, with_edges, without_edges
+from ptunfold.geometry.stages import Pruned, proximity_graph, prune
+from ptunfold.geometry.texture import Texture
+from ptunfold.planning import RoomCheck
+from ptunfold.threads import Run
+from ptunfold.types import Geometry, Graph, IntArray, Options, Points, Settings, Space
+
+Build = Callable[[Pruned, Settings, Texture | None], Geometry]
+
+
+@dataclass(frozen=True, eq=False)
+class Attempts:
+    """Attempts at a geometry, and what they are judged by.
+
+    Attributes
+    ----------
+    points : (n_points, n_features)
+        As `prepare` returns them.
+    order : (n_points,) int or None
+        The same.
+    build : callable
+        Goes from a graph to the connection, as settings want it.
+    run : Run
+        Threads and progress bars.
+    check : callable, optional
+        Looks whether there is room, once it is known what the data are like.
+    """
+
+    points: Points
+    order: IntArray | None
+    build: Build
+    run: Run
+    check: RoomCheck | None
+
+    def best(self, options: Options) -> Geometry:
+        """Decide what is left to the data, build, and judge by it what was decided."""
+        n_points = len(self.points)
+        settings = resolve_auto(options, None, n_points)
+        found = proximity_graph(self.points, settings, self.order, self.run)
+        pruned = prune(found, settings, None)
+        options, texture = look_at(self.points, pruned.graph, options, self.run)
+        settings, pruned = resolve_auto(options, texture, n_points), prune(found, settings, texture)
+        if settings.denoise and not self.can_move(options, settings):
+            options = replace(options, denoise=0)
+            settings = resolve_auto(options, texture, n_points)
+        if texture is not None and options.denoise is None and settings.denoise:
+            geometry = self.checked(pruned, settings, texture)
+            if was_noise(geometry) and not self.is_spoilt(geometry, pruned, options, settings):
+                return geometry
+            del geometry
+            texture = texture.without_noise
+            settings = resolve_auto(options, texture, n_points)
+        if texture is not None and texture.kind == "rough":
+            pruned, settings = self.by_pictures(found, pruned, options, settings, texture)
+        del found
+        geometry = self.checked(pruned, settings, texture)
+        if self.may_be_torn(geometry, options):
+            graph = with_edges(self.points, pruned.graph, pruned.shortcuts)
+            torn = Pruned(without_edges(graph, *geometry.shortcuts.T), geometry.shortcuts)
+            pruned = _untorn(graph, torn, self.teller(settings))
+            if pruned is not torn:
+                return self.build(pruned, replace(settings, is_pruned=False), texture)
+        return geometry
+
+    def checked(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:
+        """Build, if there is room."""
+        if self.check is not None:
+            kind = None if texture is None else texture.kind
+            self.check(self.points, settings, kind, pruned.graph)
+        return self.build(pruned, settings, texture)
+
+    def teller(self, settings: Settings) -> Callable[[Graph], float]:
+        """Return what measures how much the picture of a graph tells, of each graph once."""
+        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
+        return cache(lambda graph: told(self.points, graph, dim, n_jobs))
+
+    def can_move(self, options: Options, settings: Settings) -> bool:
+        """Tell whether points can be denoised, which takes all distances between them."""
+        points = self.points
+        if not isinstance(points, Space) or points.movable(settings.denoise_neighbors) is not None:
+            return True
+        if options.denoise is not None:
+            raise ValueError(
+                f"denoise={options.denoise} needs the distances between all points, and these are "
+                'known in part; pass denoise=0, or all of them with metric="precomputed"'
+            )
+        return False
+
+    def is_spoilt(
+        self, geometry: Geometry, pruned: Pruned, options: Options, settings: Settings
+    ) -> bool:
+        """Tell whether denoised points tell less of the data than the graph as it was.
+
+        Only in doubt, and of what can be shown: pictures of solids and of closed sheets fold.
+        """
+        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
+        if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
+            return False
+        if closes_alike(geometry, n_jobs):
+            return False
+        graphs = [pruned.graph]
+        if may_thin(options):
+            fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
+            graphs.append(proximity_graph(self.points, fewer, self.order, self.run).graph)
+        return tells_less(self.points, geometry.connection, graphs, dim, n_jobs)
+
+    def may_be_torn(self, geometry: Geometry, options: Options) -> bool:
+        """Tell whether edges were dropped from what looked like a sheet, and is none.
+
+        Of a ring of few pictures planes explain the edges, and still do not lead around it.
+        """
+        is_judged = geometry.texture in (None, "rough") or not isinstance(options.graph, str)
+        were_dropped = options.is_pruned and len(geometry.shortcuts) > 0
+        return were_dropped and not is_judged and is_no_sheet(geometry, options)
+
+    def by_pictures(
+        self,
+        found: Pruned,
+        pruned: Pruned,
+        options: Options,
+        settings: Settings,
+        texture: Texture,
+    ) -> tuple[Pruned, Settings]:
+        """Choose the graph whose picture tells most, where tangent planes say nothing.
+
+        Fewer neighbours may be better, and so may be shortcuts: some are what closes a ring.
+        """
+        tell = self.teller(settings)
+        pruned = _untorn(found.graph, pruned, tell)
+        if not may_thin(options):
+            return pruned, settings
+        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
+        found = proximity_graph(self.points, fewer, self.order, self.run)
+        thinner = prune(found, fewer, texture)
+        if are_few(len(self.points)):
+            # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
+            if thinner.graph.component_labels.max() > pruned.graph.component_labels.max():
+                return pruned, settings
+            return _untorn(found.graph, thinner, tell), fewer
+        # What falls into pieces is joined as more neighbours join it.
+        whole, thin = (joined_by(graph, pruned.graph) for graph in (found.graph, thinner.graph))
+        thinner = _untorn(whole, replace(thinner, graph=thin), tell)
+        if not is_truer(thinner.graph, pruned.graph, tell):
+            return pruned, settings
+        # A picture that folds is no judge, and so few neighbours leave holes in a solid.
+        dim = settings.intrinsic_dim
+        is_solid = dim > 2 and len(self.points) >= least_points(dim)
+        if is_solid and closes(self.checked(pruned, settings, texture), self.run.n_jobs):
+            return pruned, settings
+        return thinner, fewer
+
+
+def _untorn(whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
+    """Drop shortcuts only if the picture without them tells clearly more: some close a ring."""
+    if pruned.graph is whole or is_truer(pruned.graph, whole, tell):
+        return pruned
+    return Pruned(whole, pruned.shortcuts[:0])
