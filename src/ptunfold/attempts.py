@@ -144,32 +144,32 @@ class Attempts:
         Fewer neighbours may be better, and so may be shortcuts: some are what closes a ring.
         """
         tell = self.teller(settings)
-        pruned = _untorn(found.graph, pruned, tell)
+        kept = _untorn(found.graph, pruned, tell)
         if not may_thin(options):
-            return pruned, settings
+            return kept, settings
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        found = proximity_graph(self.points, fewer, self.order, self.run)
-        thinner = prune(found, fewer, texture)
+        thin = proximity_graph(self.points, fewer, self.order, self.run)
+        thinner = prune(thin, fewer, texture)
         if are_few(len(self.points)):
             # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
-            if thinner.graph.component_labels.max() > pruned.graph.component_labels.max():
-                return pruned, settings
-            return _untorn(found.graph, thinner, tell), fewer
+            if thinner.graph.component_labels.max() > kept.graph.component_labels.max():
+                return kept, settings
+            return _untorn(thin.graph, thinner, tell), fewer
         # What falls into pieces is joined as more neighbours join it.
-        whole, thin = (joined_by(graph, pruned.graph) for graph in (found.graph, thinner.graph))
-        thinner = _untorn(whole, replace(thinner, graph=thin), tell)
-        if not is_truer(thinner.graph, pruned.graph, tell):
-            return pruned, settings
+        whole, torn = (joined_by(graph, kept.graph) for graph in (thin.graph, thinner.graph))
+        if not is_truer((whole, torn), (found.graph, pruned.graph), tell):
+            return kept, settings
+        thinner = _untorn(whole, replace(thinner, graph=torn), tell)
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         dim = settings.intrinsic_dim
         is_solid = dim > 2 and len(self.points) >= least_points(dim)
-        if is_solid and closes(self.checked(pruned, settings, texture), self.run.n_jobs):
-            return pruned, settings
+        if is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs):
+            return kept, settings
         return thinner, fewer
 
 
 def _untorn(whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
     """Drop shortcuts only if the picture without them tells clearly more: some close a ring."""
-    if pruned.graph is whole or is_truer(pruned.graph, whole, tell):
+    if pruned.graph is whole or is_truer((pruned.graph,), (whole,), tell):
         return pruned
     return Pruned(whole, pruned.shortcuts[:0])

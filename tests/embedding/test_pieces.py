@@ -34,7 +34,8 @@ def test_fewer_neighbours_are_tried_of_few_points():
 
 def test_a_picture_must_tell_clearly_more():
     for more, is_more in ((0.0051, True), (0.0049, False), (-0.1, False)):
-        assert is_truer("one", "other", {"one": 0.5 + more, "other": 0.5}.get) == is_more
+        tell = {"one": 0.5 + more, "worse": 0.1, "other": 0.5}.get
+        assert is_truer(["worse", "one"], ["other", "worse"], tell) == is_more
 
 
 def test_ellipses_of_places():
