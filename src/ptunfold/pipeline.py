@@ -129,7 +129,7 @@ def build_geometry(
     options : Options
         What was asked for, checked.
     engine : Engine, optional
-        Where frames and connection are computed, if it can; threads by default.
+        Where frames are computed, if it can; threads by default.
     run : Run
         Threads and progress bars.
     check : callable, optional
@@ -169,7 +169,7 @@ class _Builder:
     order : (n_points,) int or None
         The same.
     engine : Engine
-        Where frames and connection are computed, if it can.
+        Where frames are computed, if it can.
     run : Run
         Threads and progress bars.
     said : list of str

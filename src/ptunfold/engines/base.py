@@ -35,7 +35,7 @@ class Engine:
     is_stored = False
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
-        """Prepare frames and connection of points; None if threads do them best."""
+        """Prepare frames of points; None if threads do them best."""
         return None
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:

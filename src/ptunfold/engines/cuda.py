@@ -44,7 +44,7 @@ class CudaEngine(Engine):
         self.cupy = _cupy()
 
     def geometry(self, points: FloatArray, settings: Settings) -> DeviceGeometry | None:
-        """Prepare frames and connection of points; None if threads do them best."""
+        """Prepare frames of points; None if threads do them best."""
         n_members = settings.tangent_neighbors + 1
         if min(points.shape[1], n_members) > MOST_TOGETHER:
             return None

@@ -49,7 +49,7 @@ class StoreEngine(Engine):
         return self
 
     def geometry(self, points: FloatArray, settings: Settings) -> Any:
-        """Prepare frames and connection of points; None if threads do them best."""
+        """Prepare frames of points; None if threads do them best."""
         return self.engine.geometry(points, settings)
 
     def arrange(self, connection: Connection, nodes: IntArray) -> Arrangement:
