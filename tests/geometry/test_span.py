@@ -107,6 +107,19 @@ def test_near_copies_come_to_their_places(apart, scale):
     assert off.max() < 1e-6 * scale  # the root of a difference of squares
 
 
+def test_near_copies_come_to_their_places_whoever_rounds():
+    """By some builds of LAPACK a quarter of these are off by more."""
+    off = []
+    for seed in range(48):
+        rng = np.random.default_rng(seed)
+        points = np.vstack([rng.normal(size=(20, 90))] * 3)
+        points += 10.0 ** -(3 + 3 * (seed % 4)) * rng.normal(size=points.shape)
+        coordinates = span_coordinates(points)
+        found, _ = Span(points, coordinates).into(points)
+        off.append(np.abs(found - coordinates).max())
+    assert np.mean(np.array(off) > 1e-14) < 0.08
+
+
 def test_one_of_two_near_copies_is_placed_where_it_was():
     """One point is embedded; its near copy is not, and must not be taken for it."""
     rng = np.random.default_rng(0)
