@@ -124,9 +124,9 @@ def test_the_graph_whose_picture_tells_more():
         np.concatenate((good.lengths[is_once], np.full(len(ends), 0.1))),
     )
     tell = partial(judging.told, points, dim=2)
-    assert judging.is_truer(good, bad, tell)
-    assert not judging.is_truer(bad, good, tell)
-    assert not judging.is_truer(good, good, tell)
+    assert judging.is_truer([good], [bad], tell)
+    assert not judging.is_truer([bad], [good], tell)
+    assert not judging.is_truer([good], [good], tell)
 
 
 @pytest.mark.filterwarnings("ignore:the tangent planes explain")
