@@ -1,7 +1,7 @@
 """PTU beside the better of two Isomaps on seeds of the made point sets that nothing was made with.
 
 ``python benchmarks/real_unseen.py 100 110`` draws ten seeds of every generator of real_made.py, and
-``… 100 110 wifi face`` of those; ``--parts`` takes 70 % of the points of each carried set instead.
+``… 100 110 wifi face`` of those; ``--parts`` takes 70 % of the points of every carried set instead.
 Nothing is written. Whoever mends what this finds must draw other seeds to show it.
 """
 
@@ -58,13 +58,16 @@ def main():
     parser.add_argument("--parts", action="store_true")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     asked = parser.parse_args()
+    known = [make.__name__ for make in real_made.MAKERS]
+    if (asked.parts and asked.kinds) or not set(asked.kinds) <= set(known):
+        parser.error(f"kinds are {', '.join(known)}, and there are none of --parts")
     seeds = range(asked.first, asked.end)
     if asked.parts:
         from real_carried import carried_sets
 
         makers = [partial(part, data, seed) for data in carried_sets() for seed in seeds]
     else:
-        kinds = asked.kinds or [make.__name__ for make in real_made.MAKERS]
+        kinds = asked.kinds or known
         makers = [partial(getattr(real_made, kind), seed) for kind in kinds for seed in seeds]
     found = Parallel(asked.jobs, return_as="generator")(delayed(measure)(make) for make in makers)
     behind, ahead = np.array([told(*one) for one in found]).sum(axis=0)
