@@ -2,13 +2,14 @@
 
 // The rotation of the way back is the transpose; steps differ, each is written in its own frame.
 export class Connection {
-  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature, tilts, bends }, scale, noise = 0) {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature, tilts, bends }, scale, noise = 0, barFactor = 1) {
     this.dim = dim;
     this.coherence = coherence ?? null; // all is carried on without it
     this.curvature = curvature ?? null; // of each point; paths are unfolded flat without it
     this.tilts = tilts ?? null; // what is uncertain at each edge; no error bars without it
     this.bends = bends ?? null;
     this.noise = noise;
+    this.barFactor = barFactor;
     this.lengths = lengths;
     this.rotations = rotations;
     this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
@@ -137,7 +138,8 @@ export class Connection {
       bent += this.bends[way >> 1] * Math.sqrt(dot(step, step)) * off;
     });
     const curved = this.curvature === null ? 0 : 0.025 * (Math.sqrt(far) - distance);
-    return ways.length ? Math.sqrt(2 * this.noise ** 2 + along + turned + (0.5 * bent) ** 2 + curved ** 2) : 0;
+    const onTheWay = along + turned + (0.5 * bent) ** 2 + curved ** 2;
+    return ways.length ? Math.sqrt(2 * this.noise ** 2 + this.barFactor ** 2 * onTheWay) : 0;
   }
 
   // The same for the ways along the edges up to each point, and for the straight line between the

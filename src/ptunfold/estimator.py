@@ -708,7 +708,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         5.71 along the graph, 5.68 along the sheet
         """
         check_is_fitted(self)
-        return path_of(self._fitted.geometry, start, end)
+        return path_of(self._fitted.geometry, start, end, self.n_jobs)
 
     @overload
     def distances(
@@ -743,7 +743,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             Infinite where no path leads, NaN for points that were left out.
         std : (n_sources, n_points)
             The standard deviation of each; only with ``return_std``. Noise is taken to be alike in
-            all directions.
+            all directions; without noise half of the points are unfolded for comparison, the
+            first time that it is asked for.
 
         Examples
         --------

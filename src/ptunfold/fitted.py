@@ -15,9 +15,9 @@ from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.embedding.seen_extension import SeenExtension
 from ptunfold.forks import Lock, cached_property
 from ptunfold.geodesics.cutting import topology_of
-from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
+from ptunfold.sureness import rows_with_std
 from ptunfold.threads import Run
 from ptunfold.types import (
     Extrapolation,

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import DTypeLike
 
 from ptunfold.geodesics.distances import transport_distances
-from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.geodesics.paths import unfold_path
 from ptunfold.geometry.spaces import metric_space
 from ptunfold.memory import with_advice
 from ptunfold.pipeline import build_geometry
 from ptunfold.planning import bytes_of_geometry, check_room_for_rows
+from ptunfold.sureness import rows_with_std
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Path
 from ptunfold.validation.settings import check_options
@@ -165,10 +165,10 @@ def _as_given(rows: FloatArray, geometry: Geometry, inner: IntArray | None) -> F
     return rows
 
 
-def path_of(geometry: Geometry, start: int, end: int) -> Path:
+def path_of(geometry: Geometry, start: int, end: int, n_jobs: int | None = 1) -> Path:
     """Unfold the shortest path between two of the caller's points, in his numbers."""
     start, end = (check_index(index, geometry.graph.n_points) for index in (start, end))
     inner = geometry.place[start], geometry.place[end]
     path = unfold_path(geometry.connection, *inner, names=geometry.order)
-    _, std = rows_with_std(geometry, np.array(inner[:1]), Run(1))
+    _, std = rows_with_std(geometry, np.array(inner[:1]), Run(n_jobs))
     return replace(path, nodes=geometry.to_input(path.nodes), std=float(std[0, inner[1]]))

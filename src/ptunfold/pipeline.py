@@ -137,15 +137,11 @@ def build_geometry(
     is_ordered : bool
         Put many points into an order that is good for the caches.
     """
-    if isinstance(points, np.ndarray):
-        dim, n_jobs = options.intrinsic_dim or 2, effective_n_jobs(run.n_jobs)
-        compile_ahead(points.dtype.name, dim, n_jobs, free_bytes)
     said: list[str] = []  # of what is built in the end, or of what cannot be
     try:
-        with single_threaded_blas():
-            points, order = prepare(points, options, is_ordered=is_ordered)
-            builder = _Builder(points, order, Engine() if engine is None else engine, run, said)
-            geometry = Attempts(points, order, builder.build, run, check).best(options)
+        geometry = build_quietly(
+            points, options, run, said, engine, check=check, is_ordered=is_ordered
+        )
     finally:
         for message in said:
             warn(message)
@@ -156,6 +152,27 @@ def build_geometry(
             f"intrinsic_dim={geometry.connection.intrinsic_dim} dimensions",
         )
     return geometry
+
+
+def build_quietly(
+    points: Points,
+    options: Options,
+    run: Run,
+    said: list[str] | None = None,
+    engine: Engine | None = None,
+    *,
+    check: RoomCheck | None = None,
+    is_ordered: bool = True,
+) -> Geometry:
+    """Do the same without a word; what `build_geometry` warns of meanwhile comes into ``said``."""
+    if isinstance(points, np.ndarray):
+        dim, n_jobs = options.intrinsic_dim or 2, effective_n_jobs(run.n_jobs)
+        compile_ahead(points.dtype.name, dim, n_jobs, free_bytes)
+    engine, said = Engine() if engine is None else engine, [] if said is None else said
+    with single_threaded_blas():
+        points, order = prepare(points, options, is_ordered=is_ordered)
+        builder = _Builder(points, order, engine, run, said)
+        return Attempts(points, order, builder.build, run, check).best(options)
 
 
 @dataclass(frozen=True, eq=False)

@@ -5,6 +5,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import petals, s_with_hole, swiss_roll
+from ptunfold.sureness import known_doubts
 from tests.explorer.looking import alone, click, draw_now, pixels, screen, shade, wait_until
 
 
@@ -93,8 +94,9 @@ def test_slider_unfolds_edge_by_edge(opened, page, sheet):
 
 def test_any_pair_agrees_with_python(opened, sheet):
     roll = swiss_roll(800)
-    curved = PTU().fit(petals(800).points)
+    curved = PTU().fit(petals(1200).points)
     assert curved.connection_.curvature is not None
+    assert known_doubts(curved._fitted.geometry).factor < 0.9  # bars have been set right
     plain = PTU(step="chord", tangent="pca", denoise=0).fit(roll.points)
     for model in (plain, sheet[1], curved):
         tab = opened(model.explore())

@@ -226,6 +226,13 @@ def test_exp_map_says_what_is_beyond_the_data(roll):
     assert info.distance[1] > 300
 
 
+def test_what_is_beyond_the_data_is_so_in_any_units(roll):
+    data, _ = roll
+    small = PTU().fit(1e-4 * data.points)
+    _, info = small.exp_map(0, [[1e-5, 1e-5], [500e-4, 0.0]], return_info=True)
+    assert info.is_outside.tolist() == [False, True]
+
+
 def test_exp_map_crosses_seams():
     points = flat_torus(1500).points
     model = fitted(points)

@@ -44,6 +44,8 @@ def test_copies_and_small_sets():
     assert estimate_dimension(np.random.default_rng(0).random((5, 3))).consensus in (1, 2, 3)
     line = np.arange(12.0)[:, None] * [1.0, 2.0, 3.0]
     assert estimate_dimension(line).consensus == 1
+    two = estimate_dimension(line[[0, 1, 1]])
+    assert (two.consensus, two.planes, two.likelihood, two.growth) == (1, 1, 1, 1)
 
 
 def in_noise(points, n_features, noise, seed):

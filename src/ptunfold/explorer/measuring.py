@@ -10,8 +10,8 @@ from ptunfold.diagnostics.rim import rim_points
 from ptunfold.diagnostics.stretch import stretch
 from ptunfold.diagnostics.voids import Void, find_voids
 from ptunfold.explorer.example import example_pair
-from ptunfold.geodesics.doubts import doubts_of
 from ptunfold.kernels.spreading import Doubts
+from ptunfold.sureness import known_doubts
 from ptunfold.threads import Run, run_together
 from ptunfold.types import BoolArray, FloatArray, Geometry
 
@@ -48,7 +48,7 @@ def measure(
             lambda: point_scores(chart, embedding, n_jobs=n_jobs),
             lambda: stretch(chart, embedding, n_jobs=n_jobs).distortion,
             lambda: rim_points(connection, n_jobs=n_jobs),
-            lambda: doubts_of(geometry) if has_paths else None,
+            lambda: known_doubts(geometry, n_jobs) if has_paths else None,
         ],
         Run(n_jobs),
     )

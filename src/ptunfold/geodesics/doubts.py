@@ -46,7 +46,7 @@ def doubts_of(geometry: Geometry) -> Doubts:
         scatter = np.abs(np.nan_to_num(frames.curvature) - used)
         bends = _BY_SCATTER * medians_around(graph, scatter)
     along = 0.5 * (bends[graph.tails] + bends[graph.indices])
-    return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise)
+    return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise, 1.0)
 
 
 def _noise(geometry: Geometry) -> float:
@@ -61,15 +61,15 @@ def _noise(geometry: Geometry) -> float:
     return float(np.sqrt(np.square(moved).sum(axis=1).mean() / n_off))
 
 
-def rows_with_std(
-    geometry: Geometry, sources: IntArray, run: Run = Run()
+def rows_with(
+    doubts: Doubts, geometry: Geometry, sources: IntArray, run: Run = Run()
 ) -> tuple[FloatArray, FloatArray]:
     """Estimate distances from some nodes to all, and their standard deviations.
 
     Both are (n_sources, n_nodes), infinite where no path leads, in the order of the geometry.
     """
     connection = check_connection(geometry.connection)
-    rows_of, doubts = MeanRows(connection), doubts_of(geometry)
+    rows_of = MeanRows(connection)
     arrays = rows_of.arrays
     rows, std = np.empty((2, len(sources), connection.graph.n_points))
     idle: list[Any] = []  # room for each thread, made once

@@ -9,7 +9,7 @@ import numpy as np
 from ptunfold.kernels.compiling import compiled
 from ptunfold.kernels.inputs import ConnectionArrays
 
-_ROUNDING = 1.9e-16  # of a path, for each edge: what exact data have
+_ROUNDING = 2.85e-16  # of a path, for each edge: what exact data have
 # Of what curvature takes off a distance: measured on caps of spheres and petals.
 _OF_CURVATURE = 0.025
 
@@ -18,12 +18,14 @@ class Doubts(NamedTuple):
     """What is uncertain.
 
     ``tilts`` (E,) are variances of the angle by which paths turn wrongly at each edge, ``bends``
-    (E,) standard deviations of the curvature, ``noise`` that of a point along the sheet.
+    (E,) standard deviations of the curvature, ``noise`` that of a point along the sheet. What all
+    of it but noise comes to is ``factor`` times as much.
     """
 
     tilts: Any
     bends: Any
     noise: Any
+    factor: Any
 
 
 class Moments(NamedTuple):
@@ -106,7 +108,7 @@ def spread(connection, doubts, tree, n_reached, moments, row, std):
         if far > 0:
             by_tilts = max(by_tilts - tilts_along / far, 0.0)
             by_bends = max(by_bends - bends_along / far, 0.0)
-        total = 2 * doubts.noise**2 + swung + by_tilts + 0.25 * by_bends * by_bends
+        on_the_way = swung + by_tilts + 0.25 * by_bends * by_bends
         if is_curved:
-            total += (_OF_CURVATURE * (np.sqrt(far) - row[node])) ** 2
-        std[node] = np.sqrt(total)
+            on_the_way += (_OF_CURVATURE * (np.sqrt(far) - row[node])) ** 2
+        std[node] = np.sqrt(2 * doubts.noise**2 + doubts.factor**2 * on_the_way)

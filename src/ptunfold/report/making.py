@@ -7,21 +7,21 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.diagnostics.curvedness import curvature
+from ptunfold.diagnostics.curvedness import Curvature, curvature
 from ptunfold.diagnostics.rim import rim_points
 from ptunfold.diagnostics.stretch import stretch
-from ptunfold.diagnostics.voids import find_voids
+from ptunfold.diagnostics.voids import Void, find_voids
 from ptunfold.embedding.quality import Quality, quality
 from ptunfold.fitted import Fitted
 from ptunfold.geodesic import distances_of
-from ptunfold.geodesics.doubts import rows_with_std
 from ptunfold.report.findings import Report
 from ptunfold.report.opening import pieces_shown, points_shown
-from ptunfold.threads import Run, single_threaded_blas
+from ptunfold.sureness import rows_with_std
+from ptunfold.threads import Run, run_together, single_threaded_blas
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
 
 # Distances are measured from so many points, fewer of many: in a small part of the time of a fit.
-_DISTANCES, _LEAST_SOURCES, _MOST_SOURCES = 1_000_000, 20, 500
+_DISTANCES, _LEAST_SOURCES, _MOST_SOURCES = 500_000, 20, 500
 _N_NEIGHBORS = 10
 _N_PAIRS = 20_000
 _N_VALUES = 8  # eigenvalues beyond those that are shown
@@ -33,25 +33,43 @@ def diagnose(fitted: Fitted, names: list[str], n_jobs: int | None = None) -> Rep
     geometry, embedding = fitted.as_given, fitted.embedding
     is_there = points_shown(fitted)
     sources = _sources(is_there)
-    rows = distances_of(fitted.geometry, sources, embedding.dtype, Run(n_jobs))
+
+    def judged() -> tuple[Quality | None, FloatArray]:
+        rows = distances_of(fitted.geometry, sources, embedding.dtype, Run(n_jobs))
+        return _quality(embedding, rows, sources, n_jobs), _spectrum(fitted, sources, rows, n_jobs)
+
+    # What takes longest begins first.
+    bars, bent, (found_quality, spectrum), topology, voids, orientation, shape = run_together(
+        [
+            lambda: _bars(fitted.geometry, sources, n_jobs),
+            lambda: _curvature(fitted, n_jobs),
+            judged,
+            lambda: fitted.topology,
+            lambda: _voids(fitted),
+            lambda: fitted.orientation,
+            lambda: _shape(fitted, n_jobs),
+        ],
+        Run(n_jobs),
+    )
     bridges = geometry.graph.bridges
-    n_bridges = 0 if bridges is None else len(bridges)
     return Report(
         embedding=embedding,
         names=tuple(_plain(name) for name in names),
         texture=geometry.texture,
         pieces=pieces_shown(fitted, is_there),
-        n_bridges=n_bridges,
+        n_bridges=0 if bridges is None else len(bridges),
         n_left_out=int(np.count_nonzero(~is_there)),
         is_cut=fitted.is_tile,
         transport=geometry.transport,
-        topology=fitted.topology,
-        orientation=fitted.orientation,
-        quality=_quality(embedding, rows, sources, n_jobs),
-        spectrum=_spectrum(fitted, sources, rows, n_jobs),
-        bars=_bars(fitted.geometry, sources, n_jobs),
+        topology=topology,
+        orientation=orientation,
+        quality=found_quality,
+        spectrum=spectrum,
+        bars=bars,
         has_features=not fitted.is_precomputed,
-        **_shape(fitted, n_jobs),
+        curvature=bent,
+        voids=voids,
+        **shape,
     )
 
 
@@ -65,20 +83,27 @@ def _bars(geometry: Geometry, sources: IntArray, n_jobs: int | None) -> FloatArr
     return np.quantile(std[is_apart] / rows[is_apart], (0.5, 0.95))
 
 
+# The sheet is measured in the order of the fit, where neighbours are next to each other.
+
+
+def _curvature(fitted: Fitted, n_jobs: int | None) -> Curvature:
+    place = fitted.geometry.place
+    bent = curvature(fitted.geometry.connection, n_jobs=n_jobs)
+    return replace(bent, values=bent.values[place], std=bent.std[place], areas=bent.areas[place])
+
+
+def _voids(fitted: Fitted) -> tuple[Void, ...]:
+    order = fitted.geometry.to_input(np.arange(len(fitted.embedding)))
+    given = None if fitted.around_holes is None else fitted.around_holes[order]
+    voids = find_voids(fitted.geometry, fitted.embedding[order], points=given)
+    return tuple(replace(void, rim=order[void.rim]) for void in voids)
+
+
 def _shape(fitted: Fitted, n_jobs: int | None) -> dict[str, Any]:
-    """Measure the sheet in the order of the fit, where neighbours are next to each other."""
     geometry, place = fitted.geometry, fitted.geometry.place
     order = geometry.to_input(np.arange(len(place)))
-    embedding = fitted.embedding[order]
-    bent = curvature(geometry.connection, n_jobs=n_jobs)
-    stretched = stretch(geometry.chart, embedding, n_jobs=n_jobs)
-    given = None if fitted.around_holes is None else fitted.around_holes[order]
-    voids = find_voids(geometry, embedding, points=given)
+    stretched = stretch(geometry.chart, fitted.embedding[order], n_jobs=n_jobs)
     return {
-        "voids": tuple(replace(void, rim=order[void.rim]) for void in voids),
-        "curvature": replace(
-            bent, values=bent.values[place], std=bent.std[place], areas=bent.areas[place]
-        ),
         "stretch": replace(
             stretched,
             factors=stretched.factors[place],

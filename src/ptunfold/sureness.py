@@ -1,0 +1,102 @@
+"""How long error bars have to be for the data at hand: half of the points tell, against all."""
+
+from __future__ import annotations
+
+from weakref import WeakKeyDictionary
+
+import numpy as np
+
+from ptunfold.geodesics.doubts import doubts_of, rows_with
+from ptunfold.geometry.order import sample
+from ptunfold.kernels.spreading import Doubts
+from ptunfold.pipeline import build_quietly
+from ptunfold.threads import Run
+from ptunfold.types import FloatArray, Geometry, IntArray, Options
+
+_FEWEST, _MOST = 1000, 20_000  # points; half of fewer are too coarse, more would take long
+_N_SOURCES = 16
+# Bars have to hold as many differences as errors of a normal distribution are within 1.44 standard
+# deviations. Half of the points and all of them are wrong in the same way in part, which their
+# differences do not tell: measured on sheets, spheres and hills (benchmarks/bars.py).
+_SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.3
+_LEAST_FACTOR, _MOST_FACTOR = 0.2, 5.0
+
+_known: WeakKeyDictionary[Geometry, Doubts] = WeakKeyDictionary()
+
+
+def rows_with_std(
+    geometry: Geometry, sources: IntArray, run: Run = Run()
+) -> tuple[FloatArray, FloatArray]:
+    """Estimate distances from some nodes to all, and their standard deviations.
+
+    Both are (n_sources, n_nodes), infinite where no path leads, in the order of the geometry.
+    """
+    return rows_with(known_doubts(geometry, run.n_jobs), geometry, sources, run)
+
+
+def known_doubts(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
+    """Tell what is uncertain about a geometry, with bars as long as the data ask for; made once."""
+    found = _known.get(geometry)
+    if found is None:
+        found = doubts_of(geometry)
+        found = found._replace(factor=factor_of_bars(geometry, found, n_jobs))
+        _known[geometry] = found
+    return found
+
+
+def factor_of_bars(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None) -> float:
+    """Tell by how much bars are too short, from a fit of half of the points.
+
+    Without noise errors fall quickly as points are added, so that distances by all of them stand
+    for the truth: bars of half of them have to hold the differences. 1 where nothing can be told:
+    with noise, or rounding, which moves both alike, where planes do not explain the data, and of
+    few points.
+    """
+    if not _is_clean(geometry, doubts):
+        return 1.0
+    run, nodes = Run(n_jobs), np.flatnonzero(geometry.labels == 0)
+    if len(nodes) > _MOST:  # some of them, and half of these
+        nodes = nodes[sample(geometry.points[nodes], _MOST)]
+        geometry = _geometry_of(geometry.points[nodes], geometry, run)
+        nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry)
+    if len(nodes) < _FEWEST or not _is_clean(geometry, doubts):
+        return 1.0
+    some = nodes[sample(geometry.points[nodes], len(nodes) // 2)]
+    coarse = _geometry_of(geometry.points[some], geometry, run)
+    coarse_doubts = doubts_of(coarse)
+    if not _is_clean(coarse, coarse_doubts):
+        return 1.0
+    sources = sample(coarse.points, _N_SOURCES)
+    rows, std = rows_with(coarse_doubts, coarse, sources, run)
+    finer = [found[:, some] for found in rows_with(doubts, geometry, some[sources], run)]
+    bars = np.hypot(std, finer[1])
+    is_apart = np.isfinite(rows) & np.isfinite(finer[0]) & (bars > 0)
+    if 2 * np.count_nonzero(is_apart) < is_apart.size:
+        return 1.0
+    off = np.abs(rows - finer[0])[is_apart] / bars[is_apart]
+    factor = _IN_COMMON * float(np.quantile(off, _SHARE)) / _OF_NORMAL
+    return float(np.clip(factor, _LEAST_FACTOR, _MOST_FACTOR))
+
+
+def _is_clean(geometry: Geometry, doubts: Doubts) -> bool:
+    return geometry.texture == "smooth" and doubts.noise == 0 and geometry.seen is None
+
+
+def _geometry_of(points: FloatArray, like: Geometry, run: Run) -> Geometry:
+    """Build the geometry of some of the points, as it comes, of the same dimension."""
+    options = Options(
+        graph="knn",
+        n_neighbors=None,
+        radius=None,
+        search="exact",  # of not so many, and without a word
+        disconnected="bridge",
+        is_pruned=True,
+        intrinsic_dim=like.connection.intrinsic_dim,
+        may_shrink=False,
+        tangent_neighbors=None,
+        tangent=None,
+        step=None,
+        denoise=None,
+        coherence=None,
+    )
+    return build_quietly(points, options, run)

@@ -1,0 +1,94 @@
+"""How long bars have to be: half of the points against all of them."""
+
+import warnings
+
+import numpy as np
+import pytest
+
+from ptunfold import PTU
+from ptunfold.datasets import petals, spherical_cap, swiss_roll
+from ptunfold.geodesics.doubts import doubts_of
+from ptunfold.sureness import factor_of_bars, known_doubts
+
+
+def geometry_of(points, **parameters):
+    with warnings.catch_warnings(action="ignore"):
+        return PTU(seams="leave", **parameters).fit(points)._fitted.geometry
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: swiss_roll(2000, seed=seed),
+        lambda seed: petals(2000, seed=seed),
+        lambda seed: spherical_cap(2000, angle=60, sampling="random", seed=seed),
+    ],
+)
+def test_bars_without_noise_are_as_long_as_errors(make):
+    """Errors are 1e-6 to 1e-4 of the distances; without the factor all of these fail."""
+    sources = np.arange(0, 2000, 200)
+    held = []
+    for seed in (31, 32, 33):
+        data = make(seed)
+        found, std = PTU(seams="leave").fit(data.points).distances(sources, return_std=True)
+        exact = data.distances(sources)
+        off = np.abs(found - exact)[exact > 0] / std[exact > 0]
+        held.append((np.mean(off <= 1), np.mean(off <= 1.96)))
+    one, two = np.mean(held, axis=0)
+    assert 0.55 <= one <= 0.85
+    assert 0.85 <= two <= 0.99
+
+
+def test_wrong_bars_are_set_right():
+    geometry = geometry_of(swiss_roll(1500).points)
+    doubts = doubts_of(geometry)
+    plain = factor_of_bars(geometry, doubts)
+    assert 0.2 < plain < 0.7  # a roll is easier than what bars are made for
+    assert known_doubts(geometry).factor == plain
+    assert known_doubts(geometry) is known_doubts(geometry)
+    again = PTU(n_jobs=2, seams="leave").fit(swiss_roll(1500).points)._fitted.geometry
+    assert factor_of_bars(again, doubts_of(again), n_jobs=2) == plain
+
+
+def test_the_order_of_points_tells_nothing():
+    points = petals(1200).points
+    shuffled = np.random.default_rng(0).permutation(1200)
+    found = [
+        known_doubts(geometry_of(some)).factor for some in (points, points[shuffled], 1e-3 * points)
+    ]
+    np.testing.assert_allclose(found, found[0], rtol=1e-3)
+
+
+@pytest.mark.parametrize(
+    "points",
+    [
+        swiss_roll(900).points,  # half of them are too few
+        swiss_roll(1500, noise=0.02).points,  # noise moves half and all of them alike
+        np.random.default_rng(0).normal(size=(1200, 6)),  # planes do not explain them
+    ],
+    ids=["few", "noisy", "rough"],
+)
+def test_where_nothing_can_be_told_bars_stay_as_they_are(points):
+    assert known_doubts(geometry_of(points)).factor == 1
+
+
+def test_of_very_many_points_some_are_looked_at(monkeypatch):
+    monkeypatch.setattr("ptunfold.sureness._MOST", 2000)
+    many = geometry_of(swiss_roll(5000).points)
+    few = geometry_of(swiss_roll(2000).points)
+    ratio = known_doubts(many).factor / known_doubts(few).factor
+    assert 0.6 < ratio < 1.6
+
+
+def test_a_saved_model_has_the_same_bars(tmp_path):
+    model = PTU().fit(petals(1200).points)
+    _, std = model.distances([3, 5], return_std=True)
+    model.save(tmp_path / "model.safetensors")
+    _, again = PTU.load(tmp_path / "model.safetensors").distances([3, 5], return_std=True)
+    np.testing.assert_array_equal(again, std)
+    assert model.path(3, 70).std == pytest.approx(std[0, 70])
+
+
+def test_nothing_is_said_of_the_half(recwarn):
+    PTU(seams="leave").fit(spherical_cap(1500, angle=100).points).distances([0], return_std=True)
+    assert not recwarn.list
