@@ -248,8 +248,7 @@ def check_not_stopped() -> None:
 
     For those that only wait, and between the steps of what takes long.
     """
-    is_stopped = getattr(_this_thread, "is_stopped", None)
-    if is_stopped is not None and is_stopped.is_set():
+    if any(is_stopped.is_set() for is_stopped in getattr(_this_thread, "stops", ())):
         raise InterruptedError("stopped")
 
 
@@ -305,24 +304,28 @@ _LONGEST_BEGINNING = 10.0  # seconds
 
 
 def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_threads: int) -> None:
-    """Return, or raise, when no thread is left: after Ctrl-C the blocks in flight are finished.
+    """Return, or raise, when no other thread is left: after Ctrl-C blocks in flight are finished.
 
-    Not by an executor: it loses a thread that is being started when Ctrl-C comes, and up to Python
-    3.12 a thread is taken for dead if Ctrl-C comes while it is waited for.
+    The caller's thread is one of them. Not by an executor: it loses a thread that is being started
+    when Ctrl-C comes, and up to Python 3.12 a thread is taken for dead if Ctrl-C comes while it is
+    waited for.
     """
     waiting = deque(blocks)
     failures: list[BaseException] = []
     is_stopped = Event()
-    around = getattr(_this_thread, "is_stopped", None)  # of those that this thread is one of
+    # Of those that this thread is one of: who stops them stops these too.
+    stops = (*getattr(_this_thread, "stops", ()), is_stopped)
 
     def stop() -> None:
         waiting.clear()
         is_stopped.set()
 
     def work() -> None:
-        _this_thread.is_worker, _this_thread.is_stopped = True, is_stopped
+        outside = dict(_this_thread.__dict__)
+        _this_thread.is_worker, _this_thread.stops = True, stops
         try:
             while True:
+                check_not_stopped()
                 try:
                     block = waiting.popleft()
                 except IndexError:
@@ -331,9 +334,12 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
         except BaseException as error:
             failures.append(error)
             stop()
+        finally:
+            _this_thread.__dict__.clear()
+            _this_thread.__dict__.update(outside)
 
     def run_all() -> None:
-        threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(n_threads)]
+        threads = [Thread(target=work, name=f"ptunfold-{index}") for index in range(1, n_threads)]
         started: list[Thread] = []
         try:
             for thread in threads:
@@ -341,6 +347,7 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
                 thread._started = _Beginning()  # type: ignore[attr-defined]  # not public
                 thread.start()
                 started.append(thread)
+            work()
         except BaseException as error:
             waiting.clear()
             if isinstance(error, RuntimeError):  # there is no room for its stack
@@ -350,8 +357,6 @@ def _run_on_threads(run: Callable[[slice], None], blocks: Sequence[slice], n_thr
             for thread in started:
                 while thread.is_alive():
                     thread.join(0.1)  # an interrupt that another thread has caught is heard then
-                    if around is not None and around.is_set():
-                        stop()
 
     # Threads come and go in there: Python forgets a Ctrl-C that comes while it takes a thread off
     # its lists.

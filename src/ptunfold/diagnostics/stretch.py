@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
+from ptunfold.geometry.graph import edges_from
 from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray, pair_keys
 from ptunfold.validation.records import check_connection
@@ -137,9 +138,7 @@ def distortion_at(nodes: IntArray, geometry: Geometry, embedding: FloatArray) ->
     """
     connection, graph = geometry.connection, geometry.connection.graph
     degrees = graph.indptr[nodes + 1] - graph.indptr[nodes]
-    tails = np.repeat(np.arange(len(nodes)), degrees)
-    starts = np.repeat(graph.indptr[nodes] - np.cumsum(degrees) + degrees, degrees)
-    edges = starts + np.arange(len(tails))
+    tails, edges = np.repeat(np.arange(len(nodes)), degrees), edges_from(graph, nodes)
     heads, steps = graph.indices[edges], connection.steps[edges]
     places = embedding[geometry.to_input(nodes)].astype(np.float64)
     shown = embedding[geometry.to_input(heads)] - places[tails]

@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from ptunfold.geometry.graph import edges_from
 from ptunfold.geometry.order import sample
 from ptunfold.kernels.inputs import connection_arrays
 from ptunfold.kernels.triangles import turn_around_triangles
@@ -85,7 +86,7 @@ def with_coherence(
         return replace(connection, coherence=found)
     if graph.n_points > _FEW and connection.points is not None:
         # Some points tell whether there is anything to lose; on most sheets there is not.
-        some = _edges_from(graph, sample(connection.points, _SOME))
+        some = edges_from(graph, sample(connection.points, _SOME))
         if 1 - carried_shares(connection, some, n_jobs).mean() < 0.5 * _LEAST_LOSS:
             return replace(connection, coherence=None)
     shares = on_both_ways(graph, lambda edges: carried_shares(connection, edges, n_jobs))
@@ -129,13 +130,6 @@ def on_both_ways(graph: Graph, measure: Callable[[IntArray], FloatArray]) -> Flo
     return whole
 
 
-def _edges_from(graph: Graph, nodes: IntArray) -> IntArray:
-    """List the edges that leave some nodes."""
-    degrees = np.diff(graph.indptr)[nodes]
-    firsts = graph.indptr[nodes] - np.concatenate(([0], np.cumsum(degrees[:-1])))
-    return np.repeat(firsts, degrees) + np.arange(degrees.sum())
-
-
 def _turns(connection: Connection, edges: IntArray, n_jobs: int | None) -> FloatArray:
     """Measure the mean square of the turns around the triangles of some edges."""
     graph = connection.graph
@@ -147,7 +141,7 @@ def _turns(connection: Connection, edges: IntArray, n_jobs: int | None) -> Float
     if is_lost.any():
         # An edge without a triangle fares like all those around it.
         ends = np.stack((graph.tails[edges[is_lost]], graph.indices[edges[is_lost]]))
-        beside = _edges_from(graph, np.unique(ends))
+        beside = edges_from(graph, np.unique(ends))
         sums = around_triangles(connection, beside, n_jobs)
         known = sums[:, 3] > 0
         tails = graph.tails[beside[known]]

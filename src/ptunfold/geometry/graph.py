@@ -247,6 +247,13 @@ def without_bridges(graph: Graph) -> Graph:
     return graph if graph.bridges is None else without_edges(graph, *graph.bridges.T)
 
 
+def edges_from(graph: Graph, nodes: IntArray) -> IntArray:
+    """List the edges that leave some nodes, one node after the other."""
+    degrees = graph.indptr[nodes + 1] - graph.indptr[nodes]
+    firsts = graph.indptr[nodes] - np.cumsum(degrees) + degrees
+    return np.repeat(firsts, degrees) + np.arange(degrees.sum())
+
+
 def has_edges(graph: Graph, tails: IntArray, heads: IntArray) -> BoolArray:
     """Tell which edges the graph has, (n_edges,)."""
     return find_edges(graph, tails, heads)[1]

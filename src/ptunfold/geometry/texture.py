@@ -7,8 +7,10 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from ptunfold.geometry.frames import frames_at
+from ptunfold.geometry.graph import edges_from
 from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.order import sample
+from ptunfold.threads import cut
 from ptunfold.types import Frames, Graph, IntArray, Points, Space
 from ptunfold.validation.values import n_coefficients, plane_neighbors
 
@@ -39,6 +41,7 @@ LEAST_NEIGHBORHOODS = 11
 # Of the mean square of misfits to the square of their median: up to 1.1 with noise alone, 1.2 and
 # more where some neighbourhoods reach over a bend, or to another winding of a roll.
 _ALIKE, _SAMPLE_OF_MISFITS = 1.2, 400
+_VALUES_TOGETHER = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -169,19 +172,28 @@ def texture_of(
 def median_explained(points: Points, graph: Graph, frames: Frames, nodes: IntArray) -> float:
     """Measure the share of the edges at ``nodes`` that lies in their frames."""
     shares = []
-    for row, node in enumerate(nodes):
-        heads = graph.indices[graph.indptr[node] : graph.indptr[node + 1]]
+    widest = 1 if isinstance(points, Space) else points.shape[1]
+    counts = np.diff(graph.indptr)[nodes]
+    together = max(_VALUES_TOGETHER // (widest * max(int(counts.max(initial=1)), 1)), 1)
+    for some in cut(len(nodes), together):
+        rows = np.repeat(np.arange(some.start, some.stop), counts[some])
+        tails, heads = nodes[rows], graph.indices[edges_from(graph, nodes[some])]
         if isinstance(points, Space):
             assert frames.members is not None
-            rows, tails = np.full(len(heads), row), np.full(len(heads), node)
             along = shadows(points, frames.members[rows], frames.vectors[rows], tails, heads)
-            whole = np.square(points.lengths(tails, heads)).sum()
+            squares = np.square(points.lengths(tails, heads))
         else:
-            offsets = points[heads].astype(np.float64) - points[node]
-            along, whole = offsets @ frames.vectors[row], np.square(offsets).sum()
-        if whole > 0:  # copies of a point have no other edges
-            shares.append(np.square(along).sum() / whole)
-    return float(np.median(shares)) if shares else 1.0
+            offsets = points[heads].astype(np.float64) - points[tails]
+            along = np.einsum("ej,ejk->ek", offsets, frames.vectors[rows])
+            squares = np.square(offsets).sum(axis=1)
+        held, whole = (
+            np.bincount(rows - some.start, sums, some.stop - some.start)
+            for sums in (np.square(along).sum(axis=1), squares)
+        )
+        has_edges = whole > 0  # copies of a point have no other edges
+        shares.append(held[has_edges] / whole[has_edges])
+    found = np.concatenate(shares) if shares else np.empty(0)
+    return float(np.median(found)) if len(found) else 1.0
 
 
 def _share(frames: Frames) -> float:
