@@ -144,7 +144,7 @@ def n_at_work(number, n_jobs=None):
         Counted.most = Counted.at_work
         run_blocks(lambda block: None, cut(20, 1), Run(n_jobs))
         fit(number, n_jobs)
-    return Counted.most or 1  # that of the caller
+    return Counted.most + 1  # that of the caller
 
 
 class Scored(PTU):

@@ -95,8 +95,7 @@ def _farthest(least: FloatArray, rows: FloatArray, n_wanted: int) -> list[int]:
             break  # every place has its landmark
         chosen.append(farthest)
         if len(chosen) < n_wanted:
-            away = np.zeros_like(least)
-            for witness in np.argsort(rows[:, farthest])[:_WITNESSES].tolist():
-                np.maximum(away, np.abs(rows[witness] - rows[witness, farthest]), out=away)
-            np.minimum(least, away, out=least)
+            known = rows[np.argsort(rows[:, farthest])[:_WITNESSES]]
+            known -= known[:, [farthest]]
+            np.minimum(least, np.abs(known, out=known).max(axis=0), out=least)
     return chosen

@@ -23,7 +23,7 @@ from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_SOURCES = 32
 _MOST_BATCHES = 8
-_MOST_VALUES, _LEAST_VALUES = 1 << 22, 1 << 14
+_MOST_VALUES, _LEAST_VALUES = 1 << 22, 1 << 12
 
 
 class Blocks(Protocol):
@@ -104,6 +104,6 @@ class MeanRows:
             for index in range(block.start, block.stop):
                 self.write(sources[index], rows[index])
 
-        # What is done in a few milliseconds is done before other threads have started.
+        # What is done in half a millisecond is done before other threads have started.
         size = max(_LEAST_VALUES // self.connection.graph.n_points, 1)
         run_blocks(handle, cut(len(sources), size), run, "distances", "sources")

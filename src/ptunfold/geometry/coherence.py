@@ -32,7 +32,7 @@ _LITTLE_TURN = 3e-5
 _NOTHING_EXPLAINED, _ALL_EXPLAINED = 0.65, 0.85
 _LEAST_LOSS = 1e-3
 _FEW, _SOME = 300, 150  # points
-_EDGES_TOGETHER = 1 << 13
+_EDGES_TOGETHER = 1 << 10
 
 
 def with_coherence(

@@ -22,7 +22,7 @@ from ptunfold.validation.points import as_points
 from ptunfold.validation.records import check_frames, check_graph, known_good
 from ptunfold.validation.values import BENT, STEPS, check_choice
 
-_EDGES_TOGETHER = 8192
+_EDGES_TOGETHER = 4096
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
 # counts in their alignment, where steps are arcs.
 _EDGE_WEIGHT = 2.0

@@ -54,7 +54,7 @@ _PRODUCTS_TOGETHER = 1 << 34
 # For each core: with fewer, scikit-learn's brute force takes half as long again.
 _QUICK_QUERIES = 1280
 _FEWEST_QUERIES = 64
-_MOST_QUERIES = 1024
+_MOST_QUERIES = 512
 
 
 def neighbor_lists(

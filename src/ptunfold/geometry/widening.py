@@ -20,14 +20,14 @@ from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths
 from ptunfold.kernels.trees import lengths_from
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
+from ptunfold.types import BoolArray, FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation.points import as_points
 from ptunfold.validation.records import check_frames, check_graph
 from ptunfold.validation.values import check_count
 
 _CANDIDATES = 2  # for each edge
 _LEAST_SHADOW = 0.95  # of an edge on a tangent space
-_EDGES_TOGETHER = 8192
+_EDGES_TOGETHER = 4096
 _VALUES_TOGETHER = 1 << 20
 # Between the ends of a ring: in units of L log(n) / n, and of the longest way from one point to the
 # next; and how straight the way over it is.
@@ -115,17 +115,22 @@ def widen_graph(
     indptr = np.concatenate(([0], np.cumsum(is_new.sum(axis=1))))
     new = pattern_of(indptr, heads[is_new])
     old = pattern_of(graph.indptr, graph.indices)
-    new = sparse.triu(new + new.T - (new + new.T).multiply(old), format="csr")
-    new = _along(points, new, frames, n_jobs)
+    both = new + new.T
+    both = both - both.multiply(old)
+    tails = np.repeat(np.arange(len(points), dtype=np.int32), np.diff(both.indptr))
+    once = tails < both.indices
+    ends = tails[once], both.indices[once].astype(np.int32)
+    is_kept = _are_along(points, *ends, frames, n_jobs)
+    kept = tuple(end[is_kept] for end in ends)
+    new = sparse.csr_array((np.ones(len(kept[0]), dtype=np.int8), kept), shape=both.shape)
     wide = measure_graph(points, new + new.T + old, n_jobs)
     return replace(wide, bridges=graph.bridges)
 
 
-def _along(
-    points: Points, pattern: sparse.csr_array, frames: Frames, n_jobs: int | None
-) -> sparse.csr_array:
-    """Keep the edges that keep close to the tangent spaces at both their ends."""
-    tails, heads = (indices.astype(np.int32) for indices in pattern.nonzero())
+def _are_along(
+    points: Points, tails: IntArray, heads: IntArray, frames: Frames, n_jobs: int | None
+) -> BoolArray:
+    """Tell which edges keep close to the tangent spaces at both their ends."""
     is_kept = np.empty(len(tails), dtype=bool)
 
     def handle(block: slice) -> None:
@@ -135,9 +140,7 @@ def _along(
         is_kept[block] = shadow >= _LEAST_SHADOW * lengths
 
     run_blocks(handle, cut(len(tails), _EDGES_TOGETHER), Run(n_jobs))
-    pattern.data = is_kept.astype(np.int8)
-    pattern.eliminate_zeros()
-    return pattern
+    return is_kept
 
 
 def _shadows(
