@@ -10,6 +10,7 @@ import numpy as np
 from ptunfold.geodesics.rows import MeanRows
 from ptunfold.geometry.curvature import medians_around
 from ptunfold.geometry.frames import edges_in_frames
+from ptunfold.geometry.texture import noise_left
 from ptunfold.kernels.spreading import Doubts, new_moments, spread
 from ptunfold.threads import Run, check_not_stopped, cut, run_blocks
 from ptunfold.types import FloatArray, Geometry, IntArray, kernel_ready
@@ -50,13 +51,20 @@ def doubts_of(geometry: Geometry) -> Doubts:
 
 
 def _noise(geometry: Geometry) -> float:
-    """Estimate the noise along each axis: what points were moved by along those off the sheet."""
+    """Estimate the noise along each axis: what points were moved by along those off the sheet.
+
+    What surfaces miss of them where they were not moved.
+    """
     if geometry.seen is not None:
         seen = geometry.seen
         return float(np.sqrt(np.square(seen.moved).mean() / seen.n_off))
     n_off = geometry.points.shape[1] - geometry.frames.intrinsic_dim
-    if geometry.surface is geometry.points or n_off < 1:
+    if n_off < 1:
         return 0.0
+    if geometry.surface is geometry.points:  # of few points noise may have been left
+        if geometry.texture != "smooth":
+            return 0.0
+        return noise_left(geometry.points, geometry.graph, geometry.frames.intrinsic_dim)
     moved = geometry.points.astype(np.float64) - geometry.surface
     return float(np.sqrt(np.square(moved).sum(axis=1).mean() / n_off))
 

@@ -11,7 +11,7 @@ from ptunfold.geometry.graph import edges_from
 from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.order import sample
 from ptunfold.threads import cut
-from ptunfold.types import Frames, Graph, IntArray, Points, Space
+from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation.values import n_coefficients, plane_neighbors
 
 SAMPLE = 100
@@ -42,6 +42,7 @@ LEAST_NEIGHBORHOODS = 11
 # more where some neighbourhoods reach over a bend, or to another winding of a roll.
 _ALIKE, _SAMPLE_OF_MISFITS = 1.2, 400
 _VALUES_TOGETHER = 1 << 16
+_AS_MUCH = 1.5  # noise has up to 1.1, sheets without it 2.7 and more
 
 
 @dataclass(frozen=True)
@@ -167,6 +168,26 @@ def texture_of(
         if np.square(misfits).mean() <= _ALIKE * np.median(misfits) ** 2:
             return Texture("noisy", explained, n_each, scale)
     return Texture("noisy" if room >= MANY else clean, explained, scale=scale)
+
+
+def noise_left(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None = None) -> float:
+    """Estimate the noise of points that were not denoised; 0 where curvature may be all there is.
+
+    What surfaces miss of neighbourhoods is three to five times as much of large ones as of small
+    ones where it comes from curvature, and the same where it is noise.
+    """
+    sizes = [n_each * n_coefficients(dim) for n_each in (FEW, MANY)]
+    if sizes[1] >= len(points) or points.shape[1] <= dim:
+        return 0.0
+    nodes = sample(points, SAMPLE)
+    small, large = (
+        float(np.nanmedian(found.residual))
+        for found in (
+            frames_at(nodes, points, graph, size, dim, tangent="quadratic", n_jobs=n_jobs)
+            for size in sizes
+        )
+    )
+    return small if large <= _AS_MUCH * small else 0.0
 
 
 def median_explained(points: Points, graph: Graph, frames: Frames, nodes: IntArray) -> float:
