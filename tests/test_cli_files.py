@@ -299,7 +299,7 @@ def full(*args, **options):
 @pytest.mark.parametrize(
     "writer",
     [
-        "ptunfold.io.models.save_file",
+        "ptunfold.io.models._write",
         "ptunfold.show.embedding",
         "ptunfold.explorer.page.Page.save",
         "ptunfold.io.tables.text_of",
@@ -315,20 +315,6 @@ def test_a_full_disk_leaves_nothing(writer, source, tmp_path, monkeypatch):
     assert "could not be written (No space left on device), so nothing was" in done.stderr
     assert names(tmp_path) == ["a.png", "in.csv"]
     assert (tmp_path / "a.png").read_text() == "old"
-
-
-def test_an_error_of_the_model_file(source, tmp_path, monkeypatch):
-    from safetensors import SafetensorError
-
-    def failing(*args, **options):
-        raise SafetensorError("I/O error: No space left on device (os error 28)")
-
-    monkeypatch.setattr("ptunfold.io.models.save_file", failing)
-    done = run("embed", source, "-o", tmp_path / "a.csv", "--save", tmp_path / "a.safetensors")
-    assert done.exit_code == 1
-    assert "No space left on device" in done.stderr
-    assert "a.safetensors could not be written" in done.stderr
-    assert names(tmp_path) == ["in.csv"]
 
 
 def test_cells_only_from_cells(source, tmp_path, monkeypatch):

@@ -15,6 +15,7 @@ from safetensors.numpy import load_file, save_file
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.geometry import stages
+from ptunfold.io import models
 from ptunfold.io.models import checksum
 from ptunfold.io.outputs import whole_file
 
@@ -140,6 +141,7 @@ def test_ctrl_c_leaves_no_half_file(tmp_path):
     script = """
 import os, signal, sys
 from ptunfold.io.outputs import whole_file
+from ptunfold.io import models
 from ptunfold.io.models import checksum
 with whole_file(sys.argv[1]) as part:
     part.write_text("half")
@@ -272,6 +274,34 @@ def test_the_permissions_are_those_of_any_file(saved, tmp_path):
     assert modes[0] == modes[1]
 
 
+def test_files_are_what_the_library_writes(tmp_path, monkeypatch):
+    monkeypatch.setattr(models, "_NUMBERS_TOGETHER", 7)
+    rng = np.random.default_rng(0)
+    arrays = {
+        "of float32": rng.normal(size=(5, 3)).astype(np.float32),
+        "marks": rng.random(13) < 0.5,
+        "none": np.empty((0, 4), dtype=np.int64),
+        "one": np.array(7, dtype=np.int32),
+        "wide": rng.normal(size=(4, 5, 6)),
+        "swapped": np.arange(9, dtype=">i4"),
+    }
+    about = {"format": "any", "said": 'with "quotes", ü'}
+    models._write(tmp_path / "ours", arrays, about)
+    save_file(
+        {name: np.asarray(a, a.dtype.newbyteorder("=")) for name, a in arrays.items()},
+        tmp_path / "theirs",
+        about,
+    )
+    ours, theirs = load_file(tmp_path / "ours"), load_file(tmp_path / "theirs")
+    assert ours.keys() == theirs.keys() == arrays.keys()
+    for name, array in theirs.items():
+        assert ours[name].dtype == array.dtype
+        np.testing.assert_array_equal(ours[name], array)
+    with safe_open(tmp_path / "ours", framework="numpy") as file:
+        assert file.metadata() == about
+    assert (tmp_path / "ours").stat().st_size <= (tmp_path / "theirs").stat().st_size + 64
+
+
 @pytest.mark.skipif(sys.platform == "win32", reason="signals of POSIX")
 def test_a_kill_while_saving_leaves_the_old_file(saved, tmp_path):
     path = tmp_path / "model.safetensors"
@@ -280,13 +310,13 @@ def test_a_kill_while_saving_leaves_the_old_file(saved, tmp_path):
 import os, signal, sys
 import ptunfold.io.models as models
 from ptunfold import PTU
-write = models.save_file
-def half(arrays, name, metadata):
-    write(arrays, name, metadata)
+write = models._write
+def half(name, arrays, about):
+    write(name, arrays, about)
     with open(name, "r+b") as file:
         file.truncate(1000)
     os.kill(os.getpid(), signal.SIGKILL)
-models.save_file = half
+models._write = half
 PTU.load(sys.argv[1]).save(sys.argv[1])
 """
     done = subprocess.run([sys.executable, "-c", script, path], capture_output=True, timeout=120)

@@ -14,10 +14,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from safetensors import SafetensorError, safe_open
-from safetensors.numpy import save_file
 
 from ptunfold.io.outputs import whole_file
 from ptunfold.memory import free_bytes, in_words
+from ptunfold.threads import cut
 from ptunfold.types import Connection, FloatArray, Frames, Geometry, Graph, Seen
 from ptunfold.validation.matrices import is_euclidean
 from ptunfold.validation.parameters import check_parameters
@@ -34,6 +34,8 @@ from ptunfold.validation.values import check_count
 _FORMAT, _VERSION = "ptunfold model", 3
 _HEADER = ("parameters", "texture", "n_features", "feature_names")
 Arrays = dict[str, NDArray[Any]]
+_KINDS = {"f": "F", "i": "I", "u": "U", "b": "BOOL"}
+_NUMBERS_TOGETHER = 1 << 22
 SAVED = ("embedding_", "eigenvalues_", "landmarks_", "component_labels_", "shortcuts_")
 # Of a Geometry.
 _PARTS = (
@@ -84,10 +86,30 @@ def write_model(
     about = {"format": _FORMAT, "version": str(_VERSION), "header": header}
     about["checksum"] = checksum(arrays, header)
     with whole_file(path) as part:
-        try:
-            save_file(arrays, part, metadata=about)
-        except SafetensorError as error:  # no OSError, though the disk may be full
-            raise OSError(str(error)) from error
+        _write(part, arrays, about)
+
+
+def _write(path: Path, arrays: Arrays, about: dict[str, str]) -> None:
+    """Write a safetensors file: the size of its head, the head in JSON, and the arrays.
+
+    Not by the library, which writes a gigabyte at one go, and Ctrl-C is not heard meanwhile.
+    """
+    head: dict[str, Any] = {"__metadata__": about}
+    end = 0
+    # Each begins at a multiple of the size of its numbers.
+    ordered = sorted(arrays.items(), key=lambda item: -item[1].itemsize)
+    for name, array in ordered:
+        kind, start, end = _KINDS[array.dtype.kind], end, end + array.nbytes
+        kind = kind if kind == "BOOL" else f"{kind}{8 * array.itemsize}"
+        head[name] = {"dtype": kind, "shape": list(array.shape), "data_offsets": [start, end]}
+    words = json.dumps(head).encode()
+    words += b" " * (-len(words) % 8)
+    with path.open("wb") as file:
+        file.write(len(words).to_bytes(8, "little") + words)
+        for _, array in ordered:
+            content = array.astype(array.dtype.newbyteorder("<"), copy=False).reshape(-1)
+            for some in cut(len(content), _NUMBERS_TOGETHER):
+                file.write(content[some].data)
 
 
 def _as_json(value: Any) -> Any:
