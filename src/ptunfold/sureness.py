@@ -38,7 +38,7 @@ def known_doubts(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
     """Tell what is uncertain about a geometry, with bars as long as the data ask for; made once."""
     found = _known.get(geometry)
     if found is None:
-        found = doubts_of(geometry)
+        found = doubts_of(geometry, n_jobs)
         found = found._replace(factor=factor_of_bars(geometry, found, n_jobs))
         _known[geometry] = found
     return found
@@ -58,12 +58,12 @@ def factor_of_bars(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
     if len(nodes) > _MOST:  # some of them, and half of these
         nodes = nodes[sample(geometry.points[nodes], _MOST)]
         geometry = _geometry_of(geometry.points[nodes], geometry, run)
-        nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry)
+        nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry, n_jobs)
     if len(nodes) < _FEWEST or not _is_clean(geometry, doubts):
         return 1.0
     some = nodes[sample(geometry.points[nodes], len(nodes) // 2)]
     coarse = _geometry_of(geometry.points[some], geometry, run)
-    coarse_doubts = doubts_of(coarse)
+    coarse_doubts = doubts_of(coarse, n_jobs)
     if not _is_clean(coarse, coarse_doubts):
         return 1.0
     sources = sample(coarse.points, _N_SOURCES)

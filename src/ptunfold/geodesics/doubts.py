@@ -25,12 +25,12 @@ _BY_SCATTER = 2.8  # of the curvature of single neighbourhoods around the one th
 _EDGES_TOGETHER = 1 << 18
 
 
-def doubts_of(geometry: Geometry) -> Doubts:
+def doubts_of(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
     """Tell what is uncertain about a geometry, for the rows of distances."""
     frames, connection = geometry.frames, check_connection(geometry.connection)
     graph, surface = connection.graph, kernel_ready(geometry.surface, geometry.surface.dtype)
     frames = replace(frames, vectors=kernel_ready(frames.vectors, np.float64))
-    noise = _noise(geometry)
+    noise = _noise(geometry, n_jobs)
     widths = frames.singular_values[:, -1]
     errors = _BY_RESIDUAL * np.square(frames.residual) + _BY_NOISE * noise**2
     tilts = np.divide(errors, np.square(widths), out=np.zeros_like(errors), where=widths > 0)
@@ -50,7 +50,7 @@ def doubts_of(geometry: Geometry) -> Doubts:
     return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise, 1.0)
 
 
-def _noise(geometry: Geometry) -> float:
+def _noise(geometry: Geometry, n_jobs: int | None = None) -> float:
     """Estimate the noise along each axis: what points were moved by along those off the sheet.
 
     What surfaces miss of them where they were not moved.
@@ -64,7 +64,8 @@ def _noise(geometry: Geometry) -> float:
     if geometry.surface is geometry.points:  # of few points noise may have been left
         if geometry.texture != "smooth":
             return 0.0
-        return noise_left(geometry.points, geometry.graph, geometry.frames.intrinsic_dim)
+        dim = geometry.frames.intrinsic_dim
+        return noise_left(geometry.points, geometry.graph, dim, n_jobs)
     moved = geometry.points.astype(np.float64) - geometry.surface
     return float(np.sqrt(np.square(moved).sum(axis=1).mean() / n_off))
 

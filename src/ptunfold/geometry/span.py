@@ -13,7 +13,7 @@ _POINTS_TOGETHER, _FEATURES_TOGETHER, _VALUES_TOGETHER = 256, 1 << 12, 1 << 21
 _ROWS = 4  # times a triangle, at least: it is factored with each of them
 _MANY_FEATURES = 8  # fewer cost nothing
 _SOME_POINTS = 64  # which tell a span of less than half as many dimensions
-_ROUNDINGS = 4.0  # by which points may be off the span
+_ROUNDINGS = 4.0  # by which points may be off the span, and squares of lengths off each other
 
 
 def span_coordinates(points: FloatArray, least: int = 1) -> FloatArray:
@@ -102,13 +102,16 @@ class Span:
     def into(self, new: FloatArray, n_jobs: int | None = None) -> tuple[FloatArray, FloatArray]:
         """Write other points in the coordinates of the nearest in the span; also how far it is."""
         found, off = np.empty((len(new), len(self.basis))), np.empty(len(new))
+        rounding = _ROUNDINGS * np.finfo(np.float64).eps * np.sqrt(new.shape[1])
 
         def handle(block: slice) -> None:
             offsets = new[block] - self.center
             # Not by @, whose rounding depends on how many points there are.
             found[block] = np.einsum("ij,kj->ik", offsets, self.basis)
-            squares = np.square(offsets).sum(axis=1) - np.square(found[block]).sum(axis=1)
-            off[block] = np.sqrt(np.maximum(squares, 0))
+            whole = np.square(offsets).sum(axis=1)
+            squares = whole - np.square(found[block]).sum(axis=1)
+            # Of a difference of squares so little is rounding, and its root is not little.
+            off[block] = np.sqrt(np.where(squares > rounding * whole, squares, 0))
 
         run_blocks(handle, _blocks(*new.shape), Run(n_jobs))
         return found, off
