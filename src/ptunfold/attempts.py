@@ -8,6 +8,7 @@ from functools import cache
 
 from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, tells_less, told
 from ptunfold.geodesics.cutting import closes, closes_alike, least_points
+from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
     is_doubtful,
     is_no_sheet,
@@ -17,6 +18,7 @@ from ptunfold.geometry.decisions import (
     was_noise,
 )
 from ptunfold.geometry.graph import joined_by, with_edges, without_edges
+from ptunfold.geometry.neighbors import edge_lengths
 from ptunfold.geometry.stages import Pruned, proximity_graph, prune
 from ptunfold.geometry.texture import Texture
 from ptunfold.planning import RoomCheck
@@ -64,7 +66,7 @@ class Attempts:
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
             if was_noise(geometry) and not self.is_spoilt(geometry, pruned, options, settings):
-                return geometry
+                return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
             texture = texture.without_noise
             settings = resolve_auto(options, texture, n_points)
@@ -78,7 +80,7 @@ class Attempts:
             pruned = _untorn(graph, torn, self.teller(settings))
             if pruned is not torn:
                 return self.build(pruned, replace(settings, is_pruned=False), texture)
-        return geometry
+        return self.rejoined(geometry, pruned, options, settings, texture)
 
     def checked(self, pruned: Pruned, settings: Settings, texture: Texture | None) -> Geometry:
         """Build, if there is room."""
@@ -130,6 +132,28 @@ class Attempts:
         is_judged = geometry.texture in (None, "rough") or not isinstance(options.graph, str)
         were_dropped = options.is_pruned and len(geometry.shortcuts) > 0
         return were_dropped and not is_judged and is_no_sheet(geometry, options)
+
+    def rejoined(
+        self,
+        geometry: Geometry,
+        pruned: Pruned,
+        options: Options,
+        settings: Settings,
+        texture: Texture | None,
+    ) -> Geometry:
+        """Build a sheet again with the edges that were dropped from it and are no shortcuts."""
+        is_open = settings.is_pruned and isinstance(options.graph, str)
+        if texture is None or not texture.is_sheet or not is_open:
+            return geometry
+        lengths = edge_lengths(self.points, *geometry.shortcuts.T, n_jobs=1)  # few
+        trusted = edges_led_back_to(geometry, lengths, self.run)
+        if not len(trusted) or is_no_sheet(geometry, options):
+            return geometry
+        known = replace(pruned, trusted=trusted)
+        dropped = known.without_trusted(pruned.shortcuts)
+        back = replace(pruned, trusted=dropped).without_trusted(pruned.shortcuts)
+        graph = with_edges(self.points, pruned.graph, back)
+        return self.build(replace(known, graph=graph, shortcuts=dropped), settings, texture)
 
     def by_pictures(
         self,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -38,6 +38,7 @@ from ptunfold.types import (
     Points,
     Settings,
     Space,
+    pair_keys,
 )
 from ptunfold.validation.records import known_good
 from ptunfold.validation.values import BENT
@@ -47,19 +48,29 @@ from ptunfold.validation.values import BENT
 class Pruned:
     """A proximity graph and the edges that jump, (n_shortcuts, 2).
 
-    The graph is without them, or with them if they are only to be told of.
+    The graph is without them, or with them if they are only to be told of. ``trusted`` (m, 2) are
+    edges that do not jump, whatever they look like.
     """
 
     graph: Graph
     shortcuts: IntArray
+    trusted: IntArray = field(default_factory=lambda: np.empty((0, 2), dtype=np.int64))
+
+    def without_trusted(self, edges: IntArray) -> IntArray:
+        """Leave out trusted ones of edges (n_edges, 2)."""
+        if not len(self.trusted):
+            return edges
+        ours, theirs = (pair_keys(self.graph.n_points, *each.T) for each in (edges, self.trusted))
+        return edges[~np.isin(ours, theirs)]
 
     def among(self, is_kept: Any) -> Pruned:
         """Leave out points, of which ``is_kept`` tells (n_points,)."""
         if is_kept.all():
             return self
-        return Pruned(
-            subgraph(self.graph, is_kept[self.graph.tails]),
-            self.shortcuts[is_kept[self.shortcuts].all(axis=1)],
+        return replace(
+            self,
+            graph=subgraph(self.graph, is_kept[self.graph.tails]),
+            shortcuts=self.shortcuts[is_kept[self.shortcuts].all(axis=1)],
         )
 
 
@@ -105,10 +116,10 @@ def prune(found: Pruned, settings: Settings, texture: Texture | None) -> Pruned:
     """Drop shortcuts; the long ones only from a sheet."""
     if not settings.is_pruned:
         return found
-    shortcuts = found.shortcuts
+    shortcuts = found.without_trusted(found.shortcuts)
     if texture is not None and not texture.is_sheet:
         shortcuts = short_ones(found.graph, shortcuts)
-    return Pruned(without_edges(found.graph, *shortcuts.T), shortcuts)
+    return replace(found, graph=without_edges(found.graph, *shortcuts.T), shortcuts=shortcuts)
 
 
 def move_to_surface(
@@ -153,7 +164,8 @@ def denoise(
         growth = settings.denoise_scale ** (done / max(rounds - 1, 1))
         size = min(round(growth * n_near), len(points) - 1)
         points = move_to_surface(points, pruned.graph, size, settings.intrinsic_dim, tangent, run)
-        pruned = prune(proximity_graph(points, settings, order, run), settings, texture)
+        found = replace(proximity_graph(points, settings, order, run), trusted=pruned.trusted)
+        pruned = prune(found, settings, texture)
     return points, pruned
 
 
@@ -186,12 +198,16 @@ def tangent_frames(
         return frames, pruned
     within = without_bridges(graph)
     frames = one_sided(frames, within)
-    if not settings.is_pruned or not len(jumps := find_jumps(points, within, frames, run)):
+    if not settings.is_pruned:
+        return frames, pruned
+    jumps = pruned.without_trusted(find_jumps(points, within, frames, run))
+    if not len(jumps):
         return frames, pruned
     graph = without_edges(graph, *jumps.T)
     del frames  # they are as large as anything
     frames = one_sided(fit(graph), without_bridges(graph))
-    return frames, Pruned(graph, np.concatenate((pruned.shortcuts, jumps)))
+    dropped = np.concatenate((pruned.shortcuts, jumps))
+    return frames, replace(pruned, graph=graph, shortcuts=dropped)
 
 
 def _plan(points: Points, frames: Frames, graph: Graph) -> None:
@@ -212,10 +228,11 @@ def widen(points: Points, pruned: Pruned, frames: Frames, settings: Settings, ru
         points, pruned.graph, frames, settings.n_wide, n_jobs=run.n_jobs, verbose=run.verbose
     )
     if not settings.is_pruned:
-        return Pruned(graph, pruned.shortcuts)
+        return replace(pruned, graph=graph)
     shortcuts = pruned.shortcuts[~has_edges(graph, *pruned.shortcuts.T)]
     keeps = keep_to_sheet(points, frames, shortcuts)
-    return Pruned(with_edges(points, graph, shortcuts[keeps]), shortcuts[~keeps])
+    graph = with_edges(points, graph, shortcuts[keeps])
+    return replace(pruned, graph=graph, shortcuts=shortcuts[~keeps])
 
 
 def connected(
