@@ -19,6 +19,7 @@ _N_SOURCES = 16
 # deviations. Half of the points and all of them are wrong in the same way in part, which their
 # differences do not tell: measured on sheets, spheres and hills (benchmarks/bars.py).
 _SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.3
+_IN_ROUNDING = 1.8  # of flat data, where nothing else is wrong
 _LEAST_FACTOR, _MOST_FACTOR = 0.2, 5.0
 
 _known: WeakKeyDictionary[Geometry, Doubts] = WeakKeyDictionary()
@@ -49,8 +50,7 @@ def factor_of_bars(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
 
     Without noise errors fall quickly as points are added, so that distances by all of them stand
     for the truth: bars of half of them have to hold the differences. 1 where nothing can be told:
-    with noise, or rounding, which moves both alike, where planes do not explain the data, and of
-    few points.
+    with noise, which moves both alike, where planes do not explain the data, and of few points.
     """
     if not _is_clean(geometry, doubts):
         return 1.0
@@ -74,12 +74,14 @@ def factor_of_bars(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
     if 2 * np.count_nonzero(is_apart) < is_apart.size:
         return 1.0
     off = np.abs(rows - finer[0])[is_apart] / bars[is_apart]
-    factor = _IN_COMMON * float(np.quantile(off, _SHARE)) / _OF_NORMAL
+    in_common = _IN_ROUNDING if geometry.texture == "flat" else _IN_COMMON
+    factor = in_common * float(np.quantile(off, _SHARE)) / _OF_NORMAL
     return float(np.clip(factor, _LEAST_FACTOR, _MOST_FACTOR))
 
 
 def _is_clean(geometry: Geometry, doubts: Doubts) -> bool:
-    return geometry.texture == "smooth" and doubts.noise == 0 and geometry.seen is None
+    is_clean = geometry.texture in ("flat", "smooth") and doubts.noise == 0
+    return is_clean and geometry.seen is None
 
 
 def _geometry_of(points: FloatArray, like: Geometry, run: Run) -> Geometry:
