@@ -5,7 +5,7 @@ import pytest
 from scipy.spatial.distance import cdist
 
 from ptunfold import PTU, geodesic, geodesic_distances, memory, pipeline, planning
-from ptunfold.datasets import petals, s_uneven, s_with_hole, swiss_roll
+from ptunfold.datasets import petals, s_uneven, s_with_hole, spherical_cap, swiss_roll
 from ptunfold.embedding import pieces
 from ptunfold.embedding.alignment import embedding_error
 from ptunfold.engines import Engine
@@ -145,18 +145,27 @@ def test_files_in_the_cache_leave_room(monkeypatch, tmp_path):
 
 
 def test_auto_takes_landmarks_for_many_points_and_says_so(monkeypatch):
-    points = s_with_hole(400).points
+    points = swiss_roll(600).points
     monkeypatch.setattr(Engine, "most_full", 300)
-    with pytest.warns(UserWarning, match="100 landmarks are used, because the distances between"):
+    said = "at most 100 landmarks are used, because the distances between"
+    with pytest.warns(UserWarning, match=said):
         model = PTU().fit(points)
-    assert len(model.landmarks_) == 100
+    assert len(model.landmarks_) == 32  # of a sheet
+    monkeypatch.setattr(pieces, "_SETTLED", 0.0)
+    with pytest.warns(UserWarning, match=said):
+        assert len(PTU().fit(points).landmarks_) == 100
+    monkeypatch.undo()
+    monkeypatch.setattr(Engine, "most_full", 300)
+    with pytest.warns(UserWarning, match=said):
+        bent = PTU().fit(spherical_cap(400, angle=60, sampling="random").points)
+    assert len(bent.landmarks_) == 100
 
 
 def test_auto_takes_landmarks_where_memory_is_short(monkeypatch):
     points = s_with_hole(1500).points
     monkeypatch.setattr(planning, "free_bytes", lambda: 30_000_000)
     with pytest.warns(UserWarning, match="need about [23][0-9] MB, and 30 MB are free"):
-        assert len(PTU().fit(points).landmarks_) == 100
+        assert len(PTU().fit(points).landmarks_) == 32
 
 
 def test_what_does_not_fit_is_said_before_the_work(monkeypatch):

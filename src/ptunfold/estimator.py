@@ -147,7 +147,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         landmarks, a fraction of the points, or the points themselves; None for all distances.
         "auto" takes, with threads, 64 landmarks of a sheet of 1000 points and more, if it can be
         laid flat and half of them lead to the same picture; all distances else, up to 20 000 points
-        (100 000 with a GPU) if they fit into memory; and then 100 landmarks, and a warning says so.
+        (100 000 with a GPU) if they fit into memory; and then 100 landmarks, or 32 of a sheet if
+        these are enough, and a warning says so.
     landmark_selection : {"maxmin", "random"}, default="maxmin"
         How landmarks are chosen: each as far as possible along the data from those before, or at
         random. The first is better with few landmarks.

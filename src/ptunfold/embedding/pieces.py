@@ -43,10 +43,18 @@ def embed_component(
     """
     scaling = _Scaling(n_components, engine, run, mds, geometry.points.dtype)
     share = landmarks_for(nodes, geometry, plan, n_components)
-    found = None if share is None else scaling.by_landmarks(geometry.chart, nodes, share)
-    if found is None:
-        return scaling.by_all_distances(geometry.chart, nodes), nodes[:0]
-    return found
+    for plan in () if share is None else _tried(share):
+        found = scaling.by_landmarks(geometry.chart, nodes, plan)
+        if found is not None:
+            return found
+    return scaling.by_all_distances(geometry.chart, nodes), nodes[:0]
+
+
+def _tried(plan: LandmarkPlan) -> list[LandmarkPlan]:
+    """List what is tried, one after the other: few landmarks, if they are enough, before many."""
+    if plan.fewer is None:
+        return [plan]
+    return [replace(plan, count=plan.fewer, fewer=None, is_optional=True), plan]
 
 
 @dataclass(frozen=True)
@@ -146,13 +154,13 @@ def landmarks_for(
     """
     if plan is None:
         return None
+    laid = geometry.connection
+    is_sheet = geometry.texture != "rough" and laid.coherence is None
+    # What is curved, or has more dimensions than are shown, has no one picture, and landmarks would
+    # choose another one.
+    lies_flat = is_sheet and laid.curvature is None and laid.intrinsic_dim <= n_components
     if plan.is_optional:
-        laid = geometry.connection
-        is_sheet = geometry.texture != "rough" and laid.coherence is None
-        # What is curved, or has more dimensions than are shown, has no one picture, and landmarks
-        # would choose another one.
-        is_whole = laid.curvature is None and laid.intrinsic_dim <= n_components
-        return plan if is_sheet and is_whole and len(nodes) >= _MANY * plan.count else None
+        return plan if lies_flat and len(nodes) >= _MANY * plan.count else None
     n_embedded = np.count_nonzero(geometry.labels >= 0)
     if plan.chosen is not None:
         inside = np.flatnonzero(np.isin(nodes, geometry.place[plan.chosen]))
@@ -166,7 +174,9 @@ def landmarks_for(
     count = max(round(plan.count * len(nodes) / n_embedded), 3 * (n_components + 1))
     if len(nodes) == n_embedded:
         count = plan.count
-    return None if count >= len(nodes) else replace(plan, count=count)
+    are_fewer = plan.fewer is not None and lies_flat and plan.fewer < count
+    fewer = plan.fewer if are_fewer else None
+    return None if count >= len(nodes) else replace(plan, count=count, fewer=fewer)
 
 
 def side_by_side(pieces: Sequence[FloatArray], gap: float = 0.1) -> list[FloatArray]:

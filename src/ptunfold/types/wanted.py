@@ -14,7 +14,8 @@ from ptunfold.types.numbers import IntArray
 class LandmarkPlan:
     """Which landmarks are to be used: how many, how they are chosen, or the caller's own choice.
 
-    With ``is_optional`` only if their picture is as good as that by all distances.
+    With ``is_optional`` only if their picture is as good as that by all distances. ``fewer`` of
+    them do on a sheet, if half of these lead to the same picture.
     """
 
     count: int
@@ -22,6 +23,7 @@ class LandmarkPlan:
     rng: np.random.RandomState
     chosen: IntArray | None = None
     is_optional: bool = False
+    fewer: int | None = None
 
 
 @dataclass(frozen=True)
