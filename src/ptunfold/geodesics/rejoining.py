@@ -37,7 +37,7 @@ def edges_led_back_to(geometry: Geometry, lengths: FloatArray, run: Run = Run())
     is_led_back: BoolArray = np.zeros(len(shortcuts), dtype=bool)
 
     def look(block: slice) -> None:
-        room, row = rows_of.room(), np.empty(n_points)
+        room, row = rows_of.room(), np.empty(n_points, dtype=geometry.points.dtype)
         for place in range(block.start, block.stop):
             rows_of.measure(int(sources[place]), room, row)
             edges = np.flatnonzero(rank == place)
