@@ -95,10 +95,8 @@ bench: $(DEV)  ## PTU against scikit-learn's Isomap
 field: $(VENV)/.field  ## PTU beside Isomap's kin, local methods, UMAP's kin and diffusion: half an hour
 	$(VENV)/field/bin/python benchmarks/field.py
 
-accuracy: $(DEV)  ## errors against the truth, over ten seeds; small sets over eight
+accuracy: $(DEV)  ## errors against the truth, over ten seeds
 	$(BIN)/python benchmarks/accuracy.py
-	$(BIN)/python benchmarks/small.py 8
-	$(BIN)/python benchmarks/small.py 8
 
 bars: $(DEV)  ## how many errors of distances are within their bars, over ten seeds
 	$(BIN)/python benchmarks/bars.py 10 --output benchmarks/results/bars.md
