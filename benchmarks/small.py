@@ -1,7 +1,8 @@
 """Small sets: PTU as it comes beside its plain form and two Isomaps, 50 to 400 points.
 
 ``python benchmarks/small.py 8`` takes eight seeds, from 100 on, half an hour of two cores, and
-writes ``benchmarks/results/small.md``. Noise is alike in all directions, as a part of the longest side.
+writes ``benchmarks/results/small.md``. Noise is alike in all directions, as a part of the longest
+side.
 """
 
 import argparse
