@@ -167,6 +167,25 @@ def test_bad_recall_is_said_and_no_point_is_lost(monkeypatch):
     np.testing.assert_array_equal(np.sort(indices[indptr[5] : indptr[6]]), textbook(points, 5)[5])
 
 
+def test_approximate_search_asks_for_no_more_threads_than_numba_began_with(monkeypatch):
+    # A process that is given more cores while it lives.
+    asked = []
+
+    class Descent(Scattered):
+        def __init__(self, points, n_neighbors, *, n_jobs, **how):
+            asked.append(n_jobs)
+            super().__init__(points, n_neighbors, **how)
+
+    module = type(sys)("pynndescent")
+    module.NNDescent = Descent
+    monkeypatch.setitem(sys.modules, "pynndescent", module)
+    monkeypatch.setattr("numba.config.NUMBA_NUM_THREADS", 1)
+    monkeypatch.setattr(neighbors, "cpu_count", lambda: 2)
+    with pytest.warns(UserWarning, match="found only"):
+        neighbor_lists(swiss_roll(500).points, 5, search="approximate", n_jobs=2)
+    assert asked == [1]
+
+
 def test_auto_turns_to_approximate_and_says_so(monkeypatch):
     points = swiss_roll(500, n_features=20).points
     calls = []

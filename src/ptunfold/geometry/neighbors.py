@@ -14,6 +14,7 @@ from scipy.spatial.distance import cdist
 from sklearn.neighbors import NearestNeighbors
 
 from ptunfold.caller import warn
+from ptunfold.kernels.compiling import most_threads
 from ptunfold.kernels.lengths import squared_lengths
 from ptunfold.progress import stage
 from ptunfold.threads import (
@@ -170,7 +171,8 @@ def _by_descent(points: FloatArray, n_candidates: int, n_jobs: int) -> IntArray:
     # Three times as many as needed: near the end of the list it guesses.
     n_wide = min(3 * n_candidates, len(points))
     centred = points - np.median(points, axis=0)  # it computes in float32
-    threads = min(n_jobs, cpu_count())
+    # It refuses more than Numba began with, which a process may be given later.
+    threads = min(n_jobs, cpu_count(), most_threads())
     index = NNDescent(centred, n_neighbors=n_wide, random_state=0, n_jobs=threads)
     wide: IntArray = index.neighbor_graph[0].astype(np.int64)
     found = np.empty((len(points), n_candidates), dtype=np.int64)

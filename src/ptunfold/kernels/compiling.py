@@ -14,7 +14,7 @@ from functools import cache, wraps
 from pathlib import Path
 from time import perf_counter
 
-from numba import njit
+from numba import config, njit
 from numba.core.compiler_lock import global_compiler_lock
 
 from ptunfold.caller import warn
@@ -66,6 +66,11 @@ def _heedful(compile_):
             return compile_(*arguments)
 
     return heedful
+
+
+def most_threads():
+    """Tell how many threads Numba gives to loops of its own: as many as cores when it began."""
+    return config.NUMBA_NUM_THREADS
 
 
 def can_keep(dispatcher):
