@@ -8,6 +8,7 @@ from functools import cache
 
 from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, tells_less, told
 from ptunfold.geodesics.cutting import closes, closes_alike, least_points
+from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
     is_doubtful,
@@ -77,7 +78,7 @@ class Attempts:
         if self.may_be_torn(geometry, options):
             graph = with_edges(self.points, pruned.graph, pruned.shortcuts)
             torn = Pruned(without_edges(graph, *geometry.shortcuts.T), geometry.shortcuts)
-            pruned = _untorn(graph, torn, self.teller(settings))
+            pruned = self.untorn(graph, torn, self.teller(settings))
             if pruned is not torn:
                 return self.build(pruned, replace(settings, is_pruned=False), texture)
         return self.rejoined(geometry, pruned, options, settings, texture)
@@ -168,7 +169,7 @@ class Attempts:
         Fewer neighbours may be better, and so may be shortcuts: some are what closes a ring.
         """
         tell = self.teller(settings)
-        kept = _untorn(found.graph, pruned, tell)
+        kept = self.untorn(found.graph, pruned, tell)
         if not may_thin(options):
             return kept, settings
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
@@ -178,12 +179,12 @@ class Attempts:
             # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
             if thinner.graph.component_labels.max() > kept.graph.component_labels.max():
                 return kept, settings
-            return _untorn(thin.graph, thinner, tell), fewer
+            return self.untorn(thin.graph, thinner, tell), fewer
         # What falls into pieces is joined as more neighbours join it.
         whole, torn = (joined_by(graph, kept.graph) for graph in (thin.graph, thinner.graph))
         if not is_truer((whole, torn), (found.graph, pruned.graph), tell):
             return kept, settings
-        thinner = _untorn(whole, replace(thinner, graph=torn), tell)
+        thinner = self.untorn(whole, replace(thinner, graph=torn), tell)
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         dim = settings.intrinsic_dim
         is_solid = dim > 2 and len(self.points) >= least_points(dim)
@@ -191,9 +192,14 @@ class Attempts:
             return kept, settings
         return thinner, fewer
 
+    def untorn(self, whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
+        """Drop shortcuts only if the picture without them tells clearly more: some close a ring.
 
-def _untorn(whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
-    """Drop shortcuts only if the picture without them tells clearly more: some close a ring."""
-    if pruned.graph is whole or is_truer((pruned.graph,), (whole,), tell):
-        return pruned
-    return Pruned(whole, pruned.shortcuts[:0])
+        Where both tell the same they are dropped from between strands that go on without them.
+        """
+        if pruned.graph is whole or is_truer((pruned.graph,), (whole,), tell):
+            return pruned
+        tells_less = is_truer((whole,), (pruned.graph,), tell)
+        if not tells_less and pass_each_other(pruned.graph, pruned.shortcuts, self.run):
+            return pruned
+        return Pruned(whole, pruned.shortcuts[:0])
