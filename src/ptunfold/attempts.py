@@ -175,14 +175,16 @@ class Attempts:
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
         thin = proximity_graph(self.points, fewer, self.order, self.run)
         thinner = prune(thin, fewer, texture)
+        tens, fives = (found.graph, pruned.graph), (thin.graph, thinner.graph)
         if are_few(len(self.points)):
-            # Without a look: of a loop of 72 views, ten neighbours would span a seventh.
-            if thinner.graph.component_labels.max() > kept.graph.component_labels.max():
+            # Of a loop of 72 views ten neighbours span a seventh, and their picture tells as much.
+            falls_apart = fives[1].component_labels.max() > kept.graph.component_labels.max()
+            if falls_apart or is_truer(tens, fives, tell):
                 return kept, settings
             return self.untorn(thin.graph, thinner, tell), fewer
         # What falls into pieces is joined as more neighbours join it.
-        whole, torn = (joined_by(graph, kept.graph) for graph in (thin.graph, thinner.graph))
-        if not is_truer((whole, torn), (found.graph, pruned.graph), tell):
+        whole, torn = (joined_by(graph, kept.graph) for graph in fives)
+        if not is_truer((whole, torn), tens, tell):
             return kept, settings
         thinner = self.untorn(whole, replace(thinner, graph=torn), tell)
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.

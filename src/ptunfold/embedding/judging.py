@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
 from scipy.spatial import cKDTree
@@ -21,8 +21,8 @@ from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, P
 
 _SHOWN, _LANDMARKS = 2000, 200
 _NEAREST = 10
-# Of the variance, more that is told: less is chance.
-_CLEARLY = 0.005
+# Of the variance, more that is told: less is chance, of few points two and a half times as much.
+_CLEARLY, _CLEARLY_OF_FEW = 0.005, 0.0125
 # Of lengths, less that is wrong: noisy cylinders and tori that are cut open have 0.2 and more,
 # molecules 0.1, tori of revolution and Klein bottles nothing.
 _MUCH_FLATTER, _SOURCES = 0.15, 100
@@ -37,10 +37,11 @@ def fewer_neighbors(n_points: int) -> int:
 
 
 def is_truer(
-    ones: Iterable[Graph], others: Iterable[Graph], tell: Callable[[Graph], float]
+    ones: Sequence[Graph], others: Sequence[Graph], tell: Callable[[Graph], float]
 ) -> bool:
     """Tell whether the best picture of some graphs tells clearly more of the data: `told`."""
-    return max(map(tell, ones)) > max(map(tell, others)) + _CLEARLY
+    clearly = _CLEARLY_OF_FEW if are_few(ones[0].n_points) else _CLEARLY
+    return max(map(tell, ones)) > max(map(tell, others)) + clearly
 
 
 def are_few(n_points: int) -> bool:

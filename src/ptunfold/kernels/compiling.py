@@ -68,7 +68,7 @@ def _heedful(compile_):
     return heedful
 
 
-def most_threads():
+def most_threads() -> int:
     """Tell how many threads Numba gives to loops of its own: as many as cores when it began."""
     return config.NUMBA_NUM_THREADS
 
