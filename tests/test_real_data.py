@@ -12,6 +12,7 @@ from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from ptunfold import PTU, build_graph, geodesic_distances
 from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.embedding import judging
 from ptunfold.embedding.alignment import embedding_error
 
 pytestmark = pytest.mark.filterwarnings(
@@ -101,6 +102,21 @@ def test_few_points_have_fewer_neighbors_unless_they_fall_apart_by_that():
     assert build_graph(clumps, 5).component_labels.max() > 0
     assert build_graph(clumps, 10).component_labels.max() == 0
     assert PTU().fit(clumps).graph_.n_edges > 72 * 10
+
+
+@pytest.mark.parametrize("seed", [5, 6, 12])
+def test_few_points_have_ten_neighbors_if_their_picture_tells_much_more(seed, monkeypatch):
+    """Over gaps in a ring of 63 views fewer neighbours do not lead."""
+    views = turned_views(seed)[::2]
+    around = np.arange(len(views))
+
+    def is_round():
+        distances = geodesic_distances(views, sources=around)
+        return distances[around, around - 1].max() < 0.5 * distances[around, around - 31].mean()
+
+    assert is_round()
+    monkeypatch.setattr(judging, "_CLEARLY_OF_FEW", 1.0)
+    assert not is_round()
 
 
 @pytest.mark.parametrize("seed", range(3))

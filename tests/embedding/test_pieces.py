@@ -1,5 +1,7 @@
 """When landmarks are taken, and how many."""
 
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 from scipy.spatial.distance import cdist
@@ -33,9 +35,14 @@ def test_fewer_neighbours_are_tried_of_few_points():
 
 
 def test_a_picture_must_tell_clearly_more():
-    for more, is_more in ((0.0051, True), (0.0049, False), (-0.1, False)):
-        tell = {"one": 0.5 + more, "worse": 0.1, "other": 0.5}.get
-        assert is_truer(["worse", "one"], ["other", "worse"], tell) == is_more
+    def is_more(more, n_points):
+        one, worse, other = (SimpleNamespace(n_points=n_points) for _ in range(3))
+        tell = {id(one): 0.5 + more, id(worse): 0.1, id(other): 0.5}
+        return is_truer([worse, one], [other, worse], lambda graph: tell[id(graph)])
+
+    assert [is_more(more, 150) for more in (0.0051, 0.0049, -0.1)] == [True, False, False]
+    # Of few points chance is larger.
+    assert [is_more(more, 149) for more in (0.0126, 0.0124, 0.0051)] == [True, False, False]
 
 
 def test_ellipses_of_places():

@@ -14,7 +14,8 @@ _FAR = 10.0
 # Of the way around an edge: from there to twice as far from its end the data are looked at.
 _FROM = 0.25
 _LEAST_PART, _FEWEST = 0.1, 3  # of the points that are looked at, and points
-# Of ends. Neurons that tell where a head looks have 0.75 and more, corridors and rings 0.67 at most.
+# Of ends. Neurons that tell where a head looks have 0.75 and more; corridors and rings mostly half
+# and less, because there it is the end of a strip that meets the side of another, or an end.
 _MOST_ENDS = 0.75
 _MOST_EDGES, _MOST_VALUES = 32, 1 << 24
 
