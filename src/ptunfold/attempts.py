@@ -6,7 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from functools import cache
 
-from ptunfold.embedding.judging import are_few, fewer_neighbors, is_truer, tells_less, told
+from ptunfold.embedding.judging import BARELY, are_few, fewer_neighbors, is_truer, tells_less, told
 from ptunfold.geodesics.cutting import closes, closes_alike, least_points
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
@@ -184,7 +184,7 @@ class Attempts:
             return self.untorn(thin.graph, thinner, tell), fewer
         # What falls into pieces is joined as more neighbours join it.
         whole, torn = (joined_by(graph, kept.graph) for graph in fives)
-        if not is_truer((whole, torn), tens, tell):
+        if not is_truer((whole, torn), tens, tell, by=BARELY):
             return kept, settings
         thinner = self.untorn(whole, replace(thinner, graph=torn), tell)
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.

@@ -35,14 +35,15 @@ def test_fewer_neighbours_are_tried_of_few_points():
 
 
 def test_a_picture_must_tell_clearly_more():
-    def is_more(more, n_points):
+    def is_more(more, n_points, by=None):
         one, worse, other = (SimpleNamespace(n_points=n_points) for _ in range(3))
         tell = {id(one): 0.5 + more, id(worse): 0.1, id(other): 0.5}
-        return is_truer([worse, one], [other, worse], lambda graph: tell[id(graph)])
+        return is_truer([worse, one], [other, worse], lambda graph: tell[id(graph)], by)
 
     assert [is_more(more, 150) for more in (0.0051, 0.0049, -0.1)] == [True, False, False]
     # Of few points chance is larger.
     assert [is_more(more, 149) for more in (0.0126, 0.0124, 0.0051)] == [True, False, False]
+    assert [is_more(more, 150, 0.001) for more in (0.0011, 0.0009)] == [True, False]
 
 
 def test_ellipses_of_places():
