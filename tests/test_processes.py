@@ -124,15 +124,15 @@ def counted():
     with Counted.lock:
         Counted.n_inside += 1
         if Counted.n_inside == 1:
-            Counted.before = threads.Thread, threads.cpu_count
-            threads.Thread, threads.cpu_count = Counted, lambda: 4
+            Counted.before = threads.Thread, threads.n_cores
+            threads.Thread, threads.n_cores = Counted, lambda: 4
     try:
         yield
     finally:
         with Counted.lock:
             Counted.n_inside -= 1
             if not Counted.n_inside:
-                threads.Thread, threads.cpu_count = Counted.before
+                threads.Thread, threads.n_cores = Counted.before
 
 
 def n_at_work(number, n_jobs=None):

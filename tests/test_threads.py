@@ -113,14 +113,13 @@ def test_one_thread_means_one_everywhere(kind, monkeypatch, tmp_path):
         "stress": (sheet, {"mds": "stress"}),
         "stored": (sheet, {"engine": Disk(tmp_path / "store")}),
     }[kind]
-    threads._n_cores()  # is asked once, for a bound
     asked = []
 
-    def noted():
+    def noted(_):  # is asked where a stage was not told how many threads to use
         asked.append("every core")
-        return 4
+        return False
 
-    monkeypatch.setattr(threads, "cpu_count", noted)
+    monkeypatch.setattr(threads, "_is_worker", noted)
     model = PTU(n_jobs=1, **options).fit(points)
     model.transform(points[:50] + 1e-3)
     model.inverse_transform(model.embedding_[:50])
@@ -130,6 +129,8 @@ def test_one_thread_means_one_everywhere(kind, monkeypatch, tmp_path):
     model.explore()
     model.orientation_  # noqa: B018
     assert not asked
+    PTU(**options).fit(points)
+    assert asked
 
 
 def test_openmp_keeps_to_the_number_of_threads(monkeypatch):

@@ -57,10 +57,10 @@ def effective_n_jobs(n_jobs: int | None) -> int:
     if n_jobs is None:
         n_jobs = in_context
     if n_jobs is None:
-        n_jobs = 1 if _is_worker(backend) else cpu_count()
+        n_jobs = 1 if _is_worker(backend) else n_cores()
     if not getattr(backend, "uses_threads", False):
         backend = ThreadingBackend()  # others count processes, which some processes may not start
-    return min(backend.effective_n_jobs(n_jobs), _MOST_PER_CORE * _n_cores())
+    return min(backend.effective_n_jobs(n_jobs), _MOST_PER_CORE * n_cores())
 
 
 def _is_worker(backend: Any) -> bool:
@@ -80,9 +80,16 @@ def _is_worker(backend: Any) -> bool:
 _this_thread = local()
 
 
+def n_cores() -> int:
+    """Count the cores that the process may use: it may be bound to others at any time."""
+    bound_to = getattr(os, "sched_getaffinity", None)
+    told = os.environ.get("LOKY_MAX_CPU_COUNT")
+    return _n_cores(None if bound_to is None else frozenset(bound_to(0)), told)
+
+
 @cache
-def _n_cores() -> int:
-    """Count the cores, once: it takes reading several files."""
+def _n_cores(bound_to: frozenset[int] | None, told: str | None) -> int:
+    """Count them once for each: it takes reading several files, and a fit asks forty times."""
     n_cores: int = cpu_count()
     return n_cores
 

@@ -24,7 +24,7 @@ from ptunfold.validation.records import check_graph
 _MOST_WAYS = 3
 _LONGEST_OF_MEAN = 6.0
 _LONGEST_OF_EDGE = 1.5
-_EDGES_TOGETHER = 2048
+_EDGES_TOGETHER = 1024
 # Among the ten nearest of many neighbours, for suspicion only: it is judged afterwards.
 _LONGEST_OF_NEAREST, _MOST_MORE = 4.0, 2
 _MOST_LOST, _MOST_LOST_EVER = 0.2, 0.3  # shares of the edges that both ends of one may lose
