@@ -18,9 +18,9 @@ from ptunfold.geometry.decisions import (
     resolve_auto,
     was_noise,
 )
-from ptunfold.geometry.graph import joined_by, with_edges, without_edges
+from ptunfold.geometry.graph import joined_by, thinned, with_edges, without_edges
 from ptunfold.geometry.neighbors import edge_lengths
-from ptunfold.geometry.stages import Pruned, proximity_graph, prune
+from ptunfold.geometry.stages import Pruned, proximity_graph, prune, with_fewer
 from ptunfold.geometry.texture import Texture
 from ptunfold.planning import RoomCheck
 from ptunfold.threads import Run
@@ -66,7 +66,7 @@ class Attempts:
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
-            if was_noise(geometry) and not self.is_spoilt(geometry, pruned, options, settings):
+            if was_noise(geometry) and not self.is_spoilt(geometry, found, pruned, options):
                 return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
             texture = texture.without_noise
@@ -108,21 +108,20 @@ class Attempts:
         return False
 
     def is_spoilt(
-        self, geometry: Geometry, pruned: Pruned, options: Options, settings: Settings
+        self, geometry: Geometry, found: Pruned, pruned: Pruned, options: Options
     ) -> bool:
         """Tell whether denoised points tell less of the data than the graph as it was.
 
         Only in doubt, and of what can be shown: pictures of solids and of closed sheets fold.
         """
-        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
+        dim, n_jobs = options.intrinsic_dim, self.run.n_jobs
         if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
             return False
         if closes_alike(geometry, n_jobs):
             return False
         graphs = [pruned.graph]
         if may_thin(options):
-            fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-            graphs.append(proximity_graph(self.points, fewer, self.order, self.run).graph)
+            graphs.append(thinned(found.graph, fewer_neighbors(len(self.points))))
         return tells_less(self.points, geometry.connection, graphs, dim, n_jobs)
 
     def may_be_torn(self, geometry: Geometry, options: Options) -> bool:
@@ -173,7 +172,7 @@ class Attempts:
         if not may_thin(options):
             return kept, settings
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        thin = proximity_graph(self.points, fewer, self.order, self.run)
+        thin = with_fewer(found, fewer.n_neighbors, self.run)
         thinner = prune(thin, fewer, texture)
         tens, fives = (found.graph, pruned.graph), (thin.graph, thinner.graph)
         if are_few(len(self.points)):

@@ -8,8 +8,10 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import build_graph, estimate_frames
 from ptunfold.datasets import s_with_hole, spherical_cap, swiss_roll
+from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.given import Matrix
-from ptunfold.geometry.texture import Texture, _share, _thickness, median_explained, texture_of
+from ptunfold.geometry.shapes import Shapes, shapes_at
+from ptunfold.geometry.texture import Texture, median_explained, texture_of
 
 
 def noisy(points, noise, seed=0):
@@ -45,12 +47,35 @@ def test_copies_without_other_edges_do_not_count():
 
 
 def test_shares_and_thickness_are_medians():
-    values = np.array([[3.0, 2], [3, 1], [5, 5]])
-    frames = SimpleNamespace(singular_values=values, residual=np.array([1.0, 2, 0]), n_members=4)
-    assert _thickness(frames) == pytest.approx(2 / 3)
-    assert _share(frames) == pytest.approx(13 / 17)
-    nothing = SimpleNamespace(singular_values=np.zeros((1, 2)), residual=np.zeros(1), n_members=4)
-    assert (_share(nothing), _thickness(nothing)) == (0, 0)
+    widths = np.array([[3.0, 2, 1], [3, 1, 1], [5, 5, 0]])
+    shapes = Shapes(widths, np.full(3, 9.0), off=np.array([1.0, 2, 0]), n_members=4)
+    assert shapes.thickness == pytest.approx(1 / 2)
+    assert shapes.share == pytest.approx(13 / 17)
+    nothing = Shapes(np.zeros((1, 3)), np.zeros(1), np.zeros(1), 4)
+    assert (nothing.share, nothing.thickness) == (0, 0)
+
+
+@pytest.mark.parametrize("n_features", [3, 6, 15, 40])
+@pytest.mark.parametrize("surfaces", [False, True])
+def test_shapes_are_those_of_frames(n_features, surfaces):
+    """Whether neighbourhoods are measured along axes or by products, and with bridges or not."""
+    cap = spherical_cap(200, angle=60).points
+    turned = np.linalg.qr(np.random.default_rng(0).normal(size=(n_features, 3)))[0]
+    points = noisy(cap @ turned.T, 0.01)
+    points = np.concatenate((points, points[:1], points[:1] + 50))  # a copy, and one alone
+    graph, nodes = build_graph(points, 8), np.arange(0, 201, 3)
+    found = shapes_at(nodes, points, graph, 20, 2, surfaces=surfaces, n_jobs=2)
+    expected = frames_at(nodes, points, graph, 20, 3)
+    np.testing.assert_allclose(found.widths, expected.singular_values, rtol=1e-9, atol=1e-9)
+    planes = frames_at(nodes, points, graph, 20, 2)
+    np.testing.assert_allclose(found.off_planes, planes.residual, rtol=1e-8)
+    if surfaces:
+        planes = frames_at(nodes, points, graph, 20, 2, tangent="quadratic")
+    np.testing.assert_allclose(found.off, planes.residual, rtol=1e-7)
+    space = Matrix(cdist(points, points))
+    by_distances = shapes_at(nodes, space, graph, 20, 2, surfaces=surfaces)
+    np.testing.assert_allclose(by_distances.off, found.off, rtol=1e-5)
+    np.testing.assert_allclose(by_distances.widths, found.widths, rtol=1e-5)
 
 
 def test_what_textures_are():

@@ -6,6 +6,7 @@ import warnings
 from collections.abc import Callable, Iterable, Sequence
 
 import numpy as np
+from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ptunfold.embedding.landmark_scaling import landmark_mds
@@ -147,5 +148,8 @@ def _share(points: Points, shown: IntArray, picture: FloatArray) -> float:
         return 0.0
     _, near = cKDTree(picture).query(picture, _NEAREST + 1)
     exact = (points.view if isinstance(points, Space) else points)[shown].astype(np.float64)
-    off = exact - exact[near[:, 1:]].mean(axis=1)
-    return float(1 - np.square(off).sum() / np.square(exact - exact.mean(axis=0)).sum())
+    exact -= exact.mean(axis=0)
+    n_shown, heads = len(shown), near[:, 1:].ravel()
+    indptr, shares = np.arange(n_shown + 1) * _NEAREST, np.full(len(heads), 1 / _NEAREST)
+    means = sparse.csr_array((shares, heads, indptr), shape=(n_shown, n_shown)) @ exact
+    return float(1 - np.square(exact - means).sum() / np.square(exact).sum())

@@ -8,6 +8,7 @@ import numpy as np
 
 from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.order import sample
+from ptunfold.geometry.shapes import shapes_at
 from ptunfold.geometry.texture import (
     IN_STRONG_NOISE,
     LEAST_NEIGHBORHOODS,
@@ -189,8 +190,8 @@ def without_thin_ones(options: Options, points: Points, graph: Graph, run: Run) 
     if dim == 1 or len(points) < least or points.shape[1] == dim:
         return options
     nodes = sample(points, SAMPLE)
-    frames = frames_at(nodes, points, graph, widest, dim + 1, n_jobs=run.n_jobs)
-    widths = np.maximum(frames.singular_values, np.finfo(float).tiny)
+    found = shapes_at(nodes, points, graph, widest, dim, n_jobs=run.n_jobs)
+    widths = np.maximum(found.widths, np.finfo(float).tiny)
     *drops, last = np.median(widths[:, 1:] / widths[:, :-1], axis=0)
     sharpest = int(np.argmin(drops))
     if last <= _AS_THICK or drops[sharpest] >= _NARROW:

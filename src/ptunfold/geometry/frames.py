@@ -20,7 +20,6 @@ from ptunfold.kernels.principal import gather_offsets, leading_subspaces
 from ptunfold.kernels.surfaces import distances_from_planes, fit_surfaces, principal_axes
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import (
-    BoolArray,
     FloatArray,
     Frames,
     Graph,
@@ -35,6 +34,8 @@ from ptunfold.validation.settings import check_tangent_sizes
 from ptunfold.validation.values import SURFACES, TANGENTS, check_choice
 
 _CHUNK_VALUES = 1 << 16
+_NODES_TOGETHER, _VALUES_TOGETHER = 512, 1 << 18
+_SMALL = 1e-6  # of the squares of a neighbourhood
 _FEW_FEATURES = 8  # all axes of a neighbourhood are found sooner than the leading ones
 # Of the largest, by which linear algebra may be off: up to 4 units of rounding on some machines.
 _OF_SINGULAR_VALUES = 8 * np.finfo(np.float64).eps
@@ -219,7 +220,8 @@ def fit_frames(
     if device is not None:
         all_members = np.empty((len(nodes), n_neighbors + 1), dtype=np.int32)
         all_counts = np.empty(len(nodes), dtype=np.int32)
-    run_blocks(handle, cut(len(nodes), max(512, len(nodes) // 64)), run, "frames", "points")
+    n_values = (n_neighbors + 1) * n_features
+    run_blocks(handle, node_blocks(len(nodes), len(points), n_values), run, "frames", "points")
     if device is not None:
         for some in cut(len(nodes), n_together):
             keep(some, all_members[some], all_counts[some])
@@ -242,7 +244,7 @@ def fit_neighborhoods(
     """Find the tangent planes of neighbourhoods, as `find_members` returns them."""
     if isinstance(points, Space):
         return Planes(*local_planes(points, members, counts, dim, tangent))
-    offsets, rounding = _neighborhoods(points, members, counts)
+    offsets, rounding = gathered(points, members, counts)
     bases, values, residual = principal_directions(offsets, counts, dim)
     rounding = np.maximum(rounding, _OF_SINGULAR_VALUES * values[:, 0])
     if tangent not in SURFACES:
@@ -258,6 +260,16 @@ def fit_neighborhoods(
         n_rounds = ROUNDS if is_robust else 0
         fit_surfaces(offsets, counts, planes, n_rounds, FAR, bases, residual, lift, curvature)
     return Planes(bases, values, residual, rounding, lift, curvature)
+
+
+def node_blocks(n_nodes: int, n_points: int, n_values: int) -> list[slice]:
+    """Cut nodes into blocks, for neighbourhoods of ``n_values`` each; large ones keep threads busy.
+
+    Each block looks for its members with room for all points, which has to pay.
+    """
+    size = max(_NODES_TOGETHER, n_nodes // 64)
+    size = min(size, max((_VALUES_TOGETHER + 8 * n_points) // n_values, 1))
+    return cut(n_nodes, -(-n_nodes // max(-(-n_nodes // size), 1)) or 1)
 
 
 def find_members(
@@ -301,7 +313,7 @@ def _places_in_component(graph: Graph, places: IntArray) -> IntArray:
     return np.bincount(labels, weights=is_first).astype(np.int64)[labels]
 
 
-def _neighborhoods(
+def gathered(
     points: FloatArray, members: IntArray, counts: IntArray
 ) -> tuple[FloatArray, FloatArray]:
     """Gather and centre neighbourhoods.
@@ -319,26 +331,29 @@ def principal_directions(
     offsets: FloatArray, counts: IntArray, dim: int
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Return bases (n_nodes, n_features, d), singular values (n_nodes, d) and residuals."""
-    values, bases = _leading(offsets, dim)
+    values, bases = leading(offsets, dim)
     if offsets.shape[2] > offsets.shape[1]:
-        off_plane = offsets - (offsets @ bases) @ bases.transpose(0, 2, 1)
-        squares = np.einsum("ijk,ijk->i", off_plane, off_plane)
+        whole = np.einsum("ijk,ijk->i", offsets, offsets)
+        squares = whole - np.square(values).sum(axis=1)
+        left = np.flatnonzero(squares <= _SMALL * whole)  # what rounding would show in
+        if len(left):
+            along = offsets[left] @ bases[left]
+            off_plane = offsets[left] - along @ bases[left].transpose(0, 2, 1)
+            squares[left] = np.einsum("ijk,ijk->i", off_plane, off_plane)
         return bases, values, np.sqrt(squares / (counts + 1))
     residual = np.empty(len(offsets))
     distances_from_planes(offsets, bases, kernel_ready(counts, np.int64), residual)
     return bases, values, residual
 
 
-def _leading(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
+def leading(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
     """Return singular values (n_nodes, d) and directions (n_nodes, n_features, d)."""
-    # The quickest first; each marks by NaN what it leaves to the next.
     n_members, n_features = offsets.shape[1:]
     by_axes = n_features <= min(n_members, _FEW_FEATURES)
-    values, bases = (_by_axes if by_axes else _by_iteration)(offsets, dim)
-    for solve in (_by_products, _by_svd):
-        left = np.flatnonzero(np.isnan(values[:, 0]))
-        if len(left):
-            values[left], bases[left] = solve(offsets[left], dim)
+    values, bases = (_by_axes if by_axes else _by_products)(offsets, dim)
+    left = np.flatnonzero(np.isnan(values[:, 0]))  # what has to be exact
+    if len(left):
+        values[left], bases[left] = _by_svd(offsets[left], dim)
     return values, bases
 
 
@@ -358,33 +373,25 @@ def _by_svd(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
 
 
 def _by_products(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Do the same by the smaller of the two matrices of products, several times as quick."""
-    by_features, products = _smaller_products(offsets)
-    spans = np.linalg.eigh(products)[1][:, :, -dim:]
-    is_found = np.ones(len(spans), dtype=bool)
-    return _within_spans(None if by_features else offsets, products, spans, is_found)
+    """Do the same by the smaller of the two matrices of products, several times as quick.
 
-
-def _smaller_products(offsets: FloatArray) -> tuple[bool, FloatArray]:
-    """Return the matrices of products of features, or else of neighbours, and which they are."""
+    NaN marks those that would lose digits.
+    """
     across = offsets.transpose(0, 2, 1)
     by_features = offsets.shape[2] <= offsets.shape[1]
-    return by_features, across @ offsets if by_features else offsets @ across
-
-
-def _by_iteration(offsets: FloatArray, dim: int) -> tuple[FloatArray, FloatArray]:
-    """Do the same by iteration on the smaller of the two matrices of products."""
-    by_features, products = _smaller_products(offsets)
+    products = across @ offsets if by_features else offsets @ across
     spans = np.empty((len(offsets), dim, products.shape[1]))
     is_found = np.empty(len(offsets), dtype=bool)
-    leading_subspaces(products, spans, is_found)
-    return _within_spans(
-        None if by_features else offsets, products, spans.transpose(0, 2, 1), is_found
-    )
+    leading_subspaces(products, spans, is_found)  # by iteration, where that is quick
+    spans = spans.transpose(0, 2, 1)
+    left = np.flatnonzero(~is_found)
+    if len(left):
+        spans[left] = np.linalg.eigh(products[left])[1][:, :, -dim:]
+    return _within_spans(None if by_features else offsets, products, spans)
 
 
 def _within_spans(
-    offsets: FloatArray | None, products: FloatArray, spans: FloatArray, is_found: BoolArray
+    offsets: FloatArray | None, products: FloatArray, spans: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
     """Find singular values and directions from the leading eigenspaces, (n_nodes, m, d).
 
@@ -400,5 +407,5 @@ def _within_spans(
         overlaps = bases.transpose(0, 2, 1) @ bases
         bases = bases @ (1.5 * np.eye(overlaps.shape[1]) - 0.5 * overlaps)
     # Squares lose digits where a neighbourhood is far longer than wide, or only copies of a point.
-    values[~is_found | (values[:, -1] <= 1e-2 * values[:, 0])] = np.nan
+    values[values[:, -1] <= 1e-2 * values[:, 0]] = np.nan
     return values, bases

@@ -84,6 +84,29 @@ def build_graph(
     return found if radius is None else subgraph(found, found.lengths <= radius)
 
 
+def thinned(graph: Graph, n_neighbors: int) -> Graph:
+    """Keep the shortest edges of each point, as `build_graph` does with fewer neighbours.
+
+    Those of length 0 lead to copies, and do not count.
+
+    Examples
+    --------
+    >>> from ptunfold import build_graph
+    >>> from ptunfold.datasets import flat_square
+    >>> points = flat_square(500).points
+    >>> ten, five = (build_graph(points, k) for k in (10, 5))
+    >>> bool((thinned(ten, 5).indices == five.indices).all())
+    True
+    """
+    counted = np.where(graph.lengths > 0, graph.lengths, np.inf)
+    order = np.lexsort((counted, graph.tails))
+    last = graph.indptr[:-1] + np.minimum(n_neighbors, np.diff(graph.indptr)) - 1
+    # Points without an edge have no last one, and nothing to keep.
+    longest = counted[order[np.clip(last, 0, max(graph.n_edges - 1, 0))]] if graph.n_edges else last
+    is_near = (graph.lengths <= longest[graph.tails] * (1 + 1e-12)) | (graph.lengths == 0)
+    return subgraph(graph, is_near | is_near[graph.reverse])
+
+
 def measure_graph(points: Points, pattern: sparse.csr_array, n_jobs: int | None) -> Graph:
     """Make the graph of a symmetric pattern of edges, (n_points, n_points)."""
     pattern = sparse.csr_array(pattern)

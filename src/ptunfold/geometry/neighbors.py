@@ -37,6 +37,7 @@ _MOST_TREE_FEATURES = 15
 # scikit-learn's brute force on threads.
 _MOST_PLAIN_PRODUCTS = 1_000_000_000
 _MOST_TIES = 8
+_CENTER = 65  # points whose median is in the middle of all, but for outliers
 _PROBES = 256
 # Products of coordinates of all pairs: about ten minutes on two cores. A tree needs few of them,
 # if the data are of few dimensions.
@@ -272,7 +273,7 @@ def query_tree(
 def _brute_force_search(points: FloatArray, n_jobs: int, *, is_plain: bool = False) -> Search:
     # Brute force expands |x - y|², which far from the origin cancels all digits. The median stays
     # with the data where the mean follows an outlier.
-    sample = points[np.random.default_rng(0).integers(len(points), size=501)]
+    sample = points[np.random.default_rng(0).integers(len(points), size=min(_CENTER, len(points)))]
     center = np.median(sample.astype(np.float64), axis=0)
     centred = points - center
     if is_plain:
@@ -283,19 +284,27 @@ def _brute_force_search(points: FloatArray, n_jobs: int, *, is_plain: bool = Fal
 
     def search(queries: FloatArray, n_nearest: int) -> IntArray:
         from_center = queries - center
-        # Some more than needed, measured again: the expansion rounds.
+        # Some more than needed: the expansion rounds.
         n_found = min(n_nearest + _MOST_TIES, len(centred))
-        found = find(from_center, n_found)
+        found, squares = find(from_center, n_found)
+        order = np.argsort(squares, axis=1, kind="stable")
+        found = np.take_along_axis(found, order, axis=1)
+        squares = np.take_along_axis(squares, order, axis=1)
         rounding = 1e3 * np.finfo(np.float64).eps * np.square(from_center).sum(axis=1)
-        for block in cut(len(found), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
-            offsets = centred[found[block]] - from_center[block, None]
-            squares = np.einsum("ijk,ijk->ij", offsets, offsets)
-            order = np.argsort(squares, axis=1, kind="stable")
-            found[block] = np.take_along_axis(found[block], order, axis=1)
+        rounding += 1e3 * np.finfo(np.float64).eps * squares[:, -1]
+        # Those are measured again that rounding may have put in another order.
+        apart = np.diff(squares[:, : n_nearest + 1], axis=1)
+        unsure = np.flatnonzero((apart <= rounding[:, None]).any(axis=1))
+        for block in cut(len(unsure), max(1, _CHUNK_VALUES // (n_found * centred.shape[1]))):
+            some = unsure[block]
+            offsets = centred[found[some]] - from_center[some, None]
+            exact = np.einsum("ijk,ijk->ij", offsets, offsets)
+            order = np.argsort(exact, axis=1, kind="stable")
+            found[some] = np.take_along_axis(found[some], order, axis=1)
             # Where nothing but rounding tells them apart: all points, digit by digit.
-            for query in block.start + np.flatnonzero(squares.max(axis=1) <= rounding[block]):
-                squares = np.square(centred - from_center[query]).sum(axis=1)
-                found[query] = np.argsort(squares, kind="stable")[:n_found]
+            for query in some[exact.max(axis=1) <= rounding[some]]:
+                all_squares = np.square(centred - from_center[query]).sum(axis=1)
+                found[query] = np.argsort(all_squares, kind="stable")[:n_found]
         return found[:, :n_nearest]
 
     return search
@@ -303,31 +312,36 @@ def _brute_force_search(points: FloatArray, n_jobs: int, *, is_plain: bool = Fal
 
 def _by_brute_force(
     engine: NearestNeighbors, n_jobs: int, queries: FloatArray, n_found: int
-) -> IntArray:
+) -> tuple[IntArray, FloatArray]:
     found = np.empty((len(queries), n_found), dtype=np.int64)
+    lengths = np.empty((len(queries), n_found))
     for block in _brute_force_blocks(len(queries), engine.n_samples_fit_ * queries.shape[1]):
         with openmp_threads(n_jobs):
-            found[block] = engine.kneighbors(queries[block], n_found, return_distance=False)
-    return found
+            lengths[block], found[block] = engine.kneighbors(queries[block], n_found)
+    return found, np.square(lengths)
 
 
-def _by_products(points: FloatArray, n_jobs: int) -> Search:
+def _by_products(
+    points: FloatArray, n_jobs: int
+) -> Callable[[FloatArray, int], tuple[IntArray, FloatArray]]:
     """Search by matrix products, for points so few that threads of libraries take longer."""
-    squares = np.einsum("ij,ij->i", points, points)
+    lengths = np.einsum("ij,ij->i", points, points)
 
-    def search(queries: FloatArray, n_found: int) -> IntArray:
+    def search(queries: FloatArray, n_found: int) -> tuple[IntArray, FloatArray]:
         found = np.empty((len(queries), n_found), dtype=np.int64)
+        squares = np.empty((len(queries), n_found))
 
         def handle(block: slice) -> None:
-            apart = squares - 2 * (queries[block] @ points.T)  # but for the length of the query
+            apart = lengths - 2 * (queries[block] @ points.T)  # but for the length of the query
             if n_found < len(points):
                 found[block] = np.argpartition(apart, n_found - 1, axis=1)[:, :n_found]
             else:
                 found[block] = np.arange(n_found)
+            squares[block] = np.take_along_axis(apart, found[block], axis=1)
 
         with single_threaded_blas():
             run_blocks(handle, cut(len(queries), _FEWEST_QUERIES), Run(n_jobs))
-        return found
+        return found, squares + np.einsum("ij,ij->i", queries, queries)[:, None]
 
     return search
 

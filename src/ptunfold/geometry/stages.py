@@ -17,6 +17,7 @@ from ptunfold.geometry.graph import (
     graph_from_matrix,
     has_edges,
     subgraph,
+    thinned,
     with_edges,
     without_bridges,
     without_edges,
@@ -108,6 +109,13 @@ def proximity_graph(points: Points, settings: Settings, order: IntArray | None, 
         graph = graph_from_matrix(settings.graph, len(points))
         if order is not None:
             graph = renumber_graph(graph, np.argsort(order))
+    shortcuts = find_shortcuts(graph, n_jobs=run.n_jobs, verbose=run.verbose)
+    return Pruned(graph, np.column_stack(shortcuts))
+
+
+def with_fewer(found: Pruned, n_neighbors: int, run: Run) -> Pruned:
+    """Do the same with fewer neighbours: the nearest of those that each point has."""
+    graph = thinned(found.graph, n_neighbors)
     shortcuts = find_shortcuts(graph, n_jobs=run.n_jobs, verbose=run.verbose)
     return Pruned(graph, np.column_stack(shortcuts))
 

@@ -45,15 +45,7 @@ def fit_quadratic(
     from_point = np.where(is_member[:, :, None], offsets - offsets[:, :1], 0)
     along = from_point @ bases
     normal = from_point - along @ bases.transpose(0, 2, 1)
-    # In units of the neighbourhood, so that the equations are well conditioned.
-    radii = np.sqrt(np.square(along).sum(axis=(1, 2)) / np.maximum(counts, 1))
-    radii = np.where(radii > 0, radii, 1)
-    along = along / radii[:, None, None]
-    first, second = (indices.tolist() for indices in np.triu_indices(dim))
-    terms = np.concatenate(
-        (is_member[:, :, None].astype(float), along, along[:, :, first] * along[:, :, second]),
-        axis=2,
-    )
+    terms, radii = _terms(along, is_member, counts)
     # With many features the rounds work on the products of members; these say all about distances.
     solve = _solve_by_products if normal.shape[2] > normal.shape[1] else _solve
     rows = normal @ normal.transpose(0, 2, 1) if solve is _solve_by_products else normal
@@ -64,11 +56,9 @@ def fit_quadratic(
         coefficients, off = solve(terms, weights, rows)
     if solve is _solve_by_products:
         coefficients = coefficients @ normal
-    squares = (weights * np.square(off)).sum(axis=1)
-    n_free = weights.sum(axis=1) - n_terms
     is_enough = counts + 1 >= 2 * n_terms
     flat = np.sqrt(np.einsum("ijk,ijk->i", normal, normal) / (counts + 1))
-    residual = np.where(is_enough, np.sqrt(squares / np.maximum(n_free, 1)), flat)
+    residual = np.where(is_enough, _deviation(off, weights, n_terms), flat)
     slopes = coefficients[:, 1 : 1 + dim].transpose(0, 2, 1) / radii[:, None, None]
     slopes[~is_enough] = 0
     lift = np.where(is_enough[:, None], coefficients[:, 0], 0)
@@ -79,10 +69,53 @@ def fit_quadratic(
     values = values if signs is None else np.maximum(values, _LEAST_SQUARE)
     roots = (turns / np.sqrt(values)[:, None, :]) @ turns.transpose(0, 2, 1)
     tangents = tilted @ roots
+    first, second = (indices.tolist() for indices in np.triu_indices(dim))
     bends = np.zeros((len(slopes), dim, dim, offsets.shape[2]), like=slopes)
     bends[:, first, second] = coefficients[:, 1 + dim :] / np.square(radii)[:, None, None]
     curvature = np.where(is_enough, _sectional(bends, tangents, roots, signs), 0)
     return tangents, residual, lift, curvature
+
+
+def misfits_by_products(along: FloatArray, products: FloatArray, counts: IntArray) -> FloatArray:
+    """Tell how far members are from the surfaces of `fit_quadratic`, (n_nodes,), by products alone.
+
+    ``along`` (n_nodes, n_members, d) are places on the principal planes, ``products``
+    (n_nodes, n_members, n_members) those of the offsets, both from the mean.
+    """
+    n_terms = n_coefficients(along.shape[2])
+    is_member = np.arange(along.shape[1], like=counts) <= counts[:, None]
+    # From the point itself, and off the plane.
+    along = np.where(is_member[:, :, None], along - along[:, :1], 0)
+    products = products - products[:, :1] - products[:, :, :1] + products[:, :1, :1]
+    products = products - along @ along.transpose(0, 2, 1)
+    products = np.where(is_member[:, :, None] & is_member[:, None, :], products, 0)
+    terms, _ = _terms(along, is_member, counts)
+    weights = is_member.astype(float)
+    _, off = _solve_by_products(terms, weights, products)
+    flat = np.sqrt(np.maximum(np.einsum("imm->i", products), 0) / (counts + 1))
+    return np.where(counts + 1 >= 2 * n_terms, _deviation(off, weights, n_terms), flat)
+
+
+def _terms(
+    along: FloatArray, is_member: BoolArray, counts: IntArray
+) -> tuple[FloatArray, FloatArray]:
+    """Return 1, coordinates and their products, (n_nodes, n_members, n_terms), and radii.
+
+    In units of the radius of each neighbourhood, so that the equations are well conditioned.
+    """
+    radii = np.sqrt(np.square(along).sum(axis=(1, 2)) / np.maximum(counts, 1))
+    radii = np.where(radii > 0, radii, 1)
+    along = along / radii[:, None, None]
+    first, second = (indices.tolist() for indices in np.triu_indices(along.shape[2]))
+    products = along[:, :, first] * along[:, :, second]
+    terms = np.concatenate((is_member[:, :, None].astype(float), along, products), axis=2)
+    return terms, radii
+
+
+def _deviation(off: FloatArray, weights: FloatArray, n_terms: int) -> FloatArray:
+    """Return the standard deviation of members from what was fitted to them, (n_nodes,)."""
+    n_free = weights.sum(axis=1) - n_terms
+    return np.sqrt((weights * np.square(off)).sum(axis=1) / np.maximum(n_free, 1))
 
 
 def _sectional(
@@ -129,9 +162,9 @@ def _solve_by_products(
     weighted = (terms * weights[:, :, None]).transpose(0, 2, 1)
     moments = weighted @ terms + 1e-12 * np.asarray(np.eye(terms.shape[2]), like=terms)
     shares = np.linalg.solve(moments, weighted)
-    mixed = shares @ products
-    squares = np.einsum("imm->im", products) - 2 * np.einsum("imt,itm->im", terms, mixed)
-    squares += np.einsum("imt,imt->im", terms @ (mixed @ shares.transpose(0, 2, 1)), terms)
+    mixed = products @ shares.transpose(0, 2, 1)
+    squares = np.einsum("imm->im", products) - 2 * np.einsum("imt,imt->im", mixed, terms)
+    squares += np.einsum("imt,imt->im", terms @ (shares @ mixed), terms)
     return shares, np.sqrt(np.maximum(squares, 0))
 
 

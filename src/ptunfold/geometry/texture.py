@@ -10,6 +10,7 @@ from ptunfold.geometry.frames import frames_at
 from ptunfold.geometry.graph import edges_from
 from ptunfold.geometry.intrinsic import shadows
 from ptunfold.geometry.order import sample
+from ptunfold.geometry.shapes import Shapes, shapes_at
 from ptunfold.threads import cut
 from ptunfold.types import FloatArray, Frames, Graph, IntArray, Points, Space
 from ptunfold.validation.values import n_coefficients, plane_neighbors
@@ -117,15 +118,13 @@ def texture_of(
         return Texture("flat", 1.0)
     nodes = sample(points, SAMPLE)
 
-    def look(n_neighbors: int, tangent: str = "pca", more: int = 0) -> Frames:
-        return frames_at(
-            nodes, points, graph, n_neighbors, dim + more, tangent=tangent, n_jobs=n_jobs
-        )
+    def look(n_neighbors: int, *, surfaces: bool = True) -> Shapes:
+        return shapes_at(nodes, points, graph, n_neighbors, dim, surfaces=surfaces, n_jobs=n_jobs)
 
     n_terms = scale * n_coefficients(dim)
     n_near = min(scale * plane_neighbors(dim, n_points), n_points - 1)
     few, many = FEW * n_terms, MANY * n_terms
-    planes = look(n_near)
+    planes = frames_at(nodes, points, graph, n_near, dim, n_jobs=n_jobs)
     explained = median_explained(points, graph, planes, nodes)
     widths = planes.singular_values[:, -1] / np.sqrt(n_near + 1)
     has_width = widths > 0  # points without neighbours, and copies of so few, say nothing
@@ -136,24 +135,25 @@ def texture_of(
     if min(LEAST_NEIGHBORHOODS * many, 2 ** max(dim, 2) * few) > n_points:
         return Texture(clean, explained)
     nodes = nodes[is_bent]  # what is flat says nothing about the rest
-    near, wide = look(few, "quadratic"), look(many, "quadratic")
-    small, large = np.median(near.residual), np.median(wide.residual)
-    if small <= _NOISY * large or small <= _LITTLE * np.median(look(few).residual):
+    near, wide = look(few), look(many)
+    small, large = np.median(near.off), np.median(wide.off)
+    if small <= _NOISY * large or small <= _LITTLE * np.median(near.off_planes):
         return Texture(clean, explained)
-    thin, thick = (_thickness(look(size, more=1)) for size in (many, n_near))
-    is_thin = thin < max(_THIN, _THINNER * thick)
+    narrow = look(n_near, surfaces=False)
+    thin = wide.thickness
+    is_thin = thin < max(_THIN, _THINNER * narrow.thickness)
     # Noise in many directions is thick at any width, but its share falls as the width grows.
     if not is_thin and explained < _WELL_EXPLAINED:
         widest = IN_STRONG_NOISE * n_terms
         if widest < n_points:
-            is_thin = _share(look(widest, "quadratic")) > _share(look(n_near))
+            is_thin = look(widest).share > narrow.share
     # Creases are no noise, which is the same everywhere: between them planes explain everything.
     is_everywhere = is_bent.mean() >= _EVERYWHERE
-    is_even = is_everywhere and np.quantile(near.residual, 0.1) >= _EVEN * small
+    is_even = is_everywhere and np.quantile(near.off, 0.1) >= _EVEN * small
     if not is_thin or (thin >= _STRONG and explained >= _WELL_EXPLAINED and not is_even):
         return Texture(clean, explained)
     # Off the surface in all directions, or in one direction, but off the plane.
-    off = wide.residual / np.maximum(wide.singular_values[:, -1], np.finfo(float).tiny)
+    off = wide.off / np.maximum(wide.widths[:, -2], np.finfo(float).tiny)
     is_strong = min(np.median(off) * np.sqrt(many + 1), thin) >= _STRONG
     room = n_points / (LEAST_NEIGHBORHOODS * n_terms)  # for each coefficient
     if room < MANY and explained < _EXPLAINED:  # too few to tell noise from more dimensions
@@ -164,7 +164,7 @@ def texture_of(
     # and smaller ones are taken; of few points these from the start.
     nodes = sample(points, _SAMPLE_OF_MISFITS)
     for n_each in (MANY, FEW) if is_strong or room >= MANY else (FEW,):
-        misfits = look(n_each * n_terms, "quadratic").residual
+        misfits = look(n_each * n_terms).off
         if np.square(misfits).mean() <= _ALIKE * np.median(misfits) ** 2:
             return Texture("noisy", explained, n_each, scale)
     return Texture("noisy" if room >= MANY else clean, explained, scale=scale)
@@ -180,13 +180,10 @@ def noise_left(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None = 
     if sizes[1] >= len(points) or points.shape[1] <= dim:
         return 0.0
     nodes = sample(points, SAMPLE)
-    small, large = (
-        float(np.nanmedian(found.residual))
-        for found in (
-            frames_at(nodes, points, graph, size, dim, tangent="quadratic", n_jobs=n_jobs)
-            for size in sizes
-        )
+    found = (
+        shapes_at(nodes, points, graph, size, dim, surfaces=True, n_jobs=n_jobs) for size in sizes
     )
+    small, large = (float(np.nanmedian(shapes.off)) for shapes in found)
     return small if large <= _AS_MUCH * small else 0.0
 
 
@@ -215,16 +212,3 @@ def median_explained(points: Points, graph: Graph, frames: Frames, nodes: IntArr
         shares.append(held[has_edges] / whole[has_edges])
     found = np.concatenate(shares) if shares else np.empty(0)
     return float(np.median(found)) if len(found) else 1.0
-
-
-def _share(frames: Frames) -> float:
-    """Measure the share of neighbourhoods that lies along their frames or surfaces."""
-    along = np.square(frames.singular_values).sum(axis=1)
-    off = np.square(frames.residual) * frames.n_members
-    return float(np.median(along / np.maximum(along + off, np.finfo(float).tiny)))
-
-
-def _thickness(frames: Frames) -> float:
-    """Compare the last of the directions with the one before it."""
-    values = frames.singular_values
-    return float(np.median(values[:, -1] / np.maximum(values[:, -2], np.finfo(float).tiny)))
