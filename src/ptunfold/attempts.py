@@ -4,9 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from functools import cache
 
-from ptunfold.embedding.judging import BARELY, are_few, fewer_neighbors, is_truer, tells_less, told
+from ptunfold.embedding.judging import (
+    BARELY,
+    Teller,
+    are_few,
+    fewer_neighbors,
+    is_truer,
+    teller,
+    tells_less,
+)
 from ptunfold.geodesics.cutting import closes, closes_alike, least_points
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
@@ -90,10 +97,9 @@ class Attempts:
             self.check(self.points, settings, kind, pruned.graph)
         return self.build(pruned, settings, texture)
 
-    def teller(self, settings: Settings) -> Callable[[Graph], float]:
+    def teller(self, settings: Settings) -> Teller:
         """Return what measures how much the picture of a graph tells, of each graph once."""
-        dim, n_jobs = settings.intrinsic_dim, self.run.n_jobs
-        return cache(lambda graph: told(self.points, graph, dim, n_jobs))
+        return teller(self.points, settings.intrinsic_dim, self.run.n_jobs)
 
     def can_move(self, options: Options, settings: Settings) -> bool:
         """Tell whether points can be denoised, which takes all distances between them."""
@@ -193,7 +199,7 @@ class Attempts:
             return kept, settings
         return thinner, fewer
 
-    def untorn(self, whole: Graph, pruned: Pruned, tell: Callable[[Graph], float]) -> Pruned:
+    def untorn(self, whole: Graph, pruned: Pruned, tell: Teller) -> Pruned:
         """Drop shortcuts only if the picture without them tells clearly more: some close a ring.
 
         Where both tell the same they are dropped from between strands that go on without them.

@@ -1,6 +1,5 @@
 """Pictures that classical scaling folds."""
 
-from functools import partial
 
 import numpy as np
 import pytest
@@ -123,7 +122,7 @@ def test_the_graph_whose_picture_tells_more():
         np.concatenate((good.indices[is_once], ends[:, 1])),
         np.concatenate((good.lengths[is_once], np.full(len(ends), 0.1))),
     )
-    tell = partial(judging.told, points, dim=2)
+    tell = judging.teller(points, 2)
     assert judging.is_truer([good], [bad], tell)
     assert not judging.is_truer([bad], [good], tell)
     assert not judging.is_truer([good], [good], tell)

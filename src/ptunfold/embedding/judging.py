@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from functools import cache
 
 import numpy as np
 from scipy import sparse
@@ -19,6 +20,8 @@ from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, Points, Space
+
+Teller = Callable[[Graph], float]
 
 _SHOWN, _LANDMARKS = 2000, 200
 _NEAREST = 10
@@ -42,10 +45,10 @@ def fewer_neighbors(n_points: int) -> int:
 def is_truer(
     ones: Sequence[Graph],
     others: Sequence[Graph],
-    tell: Callable[[Graph], float],
+    tell: Teller,
     by: float | None = None,
 ) -> bool:
-    """Tell whether the best picture of some graphs tells more of the data: `told`.
+    """Tell whether the best picture of some graphs tells more of the data: `teller`.
 
     Clearly more, unless it is said by how much of the variance.
     """
@@ -59,19 +62,33 @@ def are_few(n_points: int) -> bool:
     return n_points < _FEW_POINTS
 
 
-def told(points: Points, graph: Graph, dim: int, n_jobs: int | None = None) -> float:
-    """Measure the share of the variance of points that the picture of their graph tells.
+def teller(points: Points, dim: int, n_jobs: int | None = None) -> Teller:
+    """Return what measures the share of the variance that the picture of a graph tells.
 
     Edges that jump, or are missing, lead to a picture in which points are next to each other that
     are not alike. So the better graph is the one whose picture, of ``dim`` dimensions, tells more
-    of the data: from the nearest in the picture, what a point itself is like.
+    of the data: from the nearest in the picture, what a point itself is like. Each graph is
+    measured once.
     """
+    shown = sample(points, _SHOWN)
+    exact = _centred(points, shown)
+
+    @cache
+    def told(graph: Graph) -> float:
+        return _share(exact, _picture_of_lengths(points, graph, shown, dim, n_jobs))
+
+    return told
+
+
+def _picture_of_lengths(
+    points: Points, graph: Graph, shown: IntArray, dim: int, n_jobs: int | None
+) -> FloatArray:
+    """Draw some points, by lengths along a graph from a few of them, (n_shown, dim)."""
     with loading:  # they are tried when imported
         from ptunfold.kernels.batches import new_batch, shortest_paths
 
     # Who takes the graph is told about its components.
     graph, _ = join_components(points, graph, "bridge", n_jobs, say=lambda _: None)
-    shown = sample(points, _SHOWN)
     landmarks = np.arange(0, len(shown), -(-len(shown) // _LANDMARKS))
     lengths = np.empty((len(landmarks), len(shown)))
     places = np.zeros(graph.n_edges, dtype=np.uint16)  # nobody asks for the paths
@@ -87,8 +104,7 @@ def told(points: Points, graph: Graph, dim: int, n_jobs: int | None = None) -> f
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         picture = landmark_mds(lengths, landmarks, dim).coordinates
-        picture = relax(lengths, landmarks, picture, n_jobs=n_jobs)
-    return _share(points, shown, picture)
+        return relax(lengths, landmarks, picture, n_jobs=n_jobs)
 
 
 def is_flatter(whole: Connection, cut: Connection, *, dim: int, n_jobs: int | None = None) -> bool:
@@ -102,8 +118,9 @@ def tells_less(
 ) -> bool:
     """Tell whether what is unfolded tells clearly less of the data than one of some graphs."""
     shown, _, _, picture = _picture(connection, dim, _LANDMARKS, n_jobs)
-    unfolded = _share(points, shown, picture)
-    return any(told(points, graph, dim, n_jobs) > unfolded + _CLEARLY for graph in graphs)
+    unfolded = _share(_centred(points, shown), picture)
+    tell = teller(points, dim, n_jobs)
+    return any(tell(graph) > unfolded + _CLEARLY for graph in graphs)
 
 
 def _strain(connection: Connection, dim: int, n_jobs: int | None) -> float:
@@ -142,14 +159,20 @@ def _picture(
     return shown[is_there], sources, lengths, picture
 
 
-def _share(points: Points, shown: IntArray, picture: FloatArray) -> float:
-    """Measure the share of the variance of some points that places (n_shown, dim) tell."""
-    if len(shown) <= _NEAREST:
-        return 0.0
-    _, near = cKDTree(picture).query(picture, _NEAREST + 1)
+def _centred(points: Points, shown: IntArray) -> FloatArray:
+    """Return some points, from their middle."""
     exact = (points.view if isinstance(points, Space) else points)[shown].astype(np.float64)
     exact -= exact.mean(axis=0)
-    n_shown, heads = len(shown), near[:, 1:].ravel()
-    indptr, shares = np.arange(n_shown + 1) * _NEAREST, np.full(len(heads), 1 / _NEAREST)
-    means = sparse.csr_array((shares, heads, indptr), shape=(n_shown, n_shown)) @ exact
-    return float(1 - np.square(exact - means).sum() / np.square(exact).sum())
+    return exact
+
+
+def _share(exact: FloatArray, picture: FloatArray) -> float:
+    """Measure the share of the variance of points from their middle that places tell."""
+    if len(exact) <= _NEAREST:
+        return 0.0
+    n_shown, near = len(exact), cKDTree(picture).query(picture, _NEAREST + 1)[1]
+    indptr, shares = np.arange(n_shown + 1) * _NEAREST, np.full(n_shown * _NEAREST, 1 / _NEAREST)
+    means = sparse.csr_array((shares, near[:, 1:].ravel(), indptr), shape=(n_shown, n_shown))
+    off = means @ exact
+    off -= exact
+    return float(1 - np.vdot(off, off) / np.vdot(exact, exact))

@@ -33,7 +33,7 @@ from ptunfold.validation.records import check_graph
 from ptunfold.validation.settings import check_tangent_sizes
 from ptunfold.validation.values import SURFACES, TANGENTS, check_choice
 
-_CHUNK_VALUES = 1 << 16
+_CHUNK_VALUES = 1 << 18
 _NODES_TOGETHER, _VALUES_TOGETHER = 512, 1 << 18
 _SMALL = 1e-6  # of the squares of a neighbourhood
 _FEW_FEATURES = 8  # all axes of a neighbourhood are found sooner than the leading ones

@@ -14,7 +14,7 @@ from ptunfold.kernels.surfaces import distances_from_planes, fit_surfaces
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray, Points, Space, kernel_ready
 
-_CHUNK_VALUES = 1 << 16
+_CHUNK_VALUES = 1 << 18
 
 
 @dataclass(frozen=True, eq=False)
