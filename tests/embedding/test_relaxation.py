@@ -1,6 +1,5 @@
 """Pictures that classical scaling folds."""
 
-
 import numpy as np
 import pytest
 from scipy.spatial import cKDTree
