@@ -15,6 +15,7 @@ from ptunfold.validation.values import check_number
 _HILLS = ((-0.9, -0.5, 0.8, 0.55), (0.8, 0.6, 0.6, 0.45))  # x, y, height, width
 _RAYS, _STEPS = 1440, 240
 _NEAREST = 48
+_SHARP, _BY_FAR = 0.3, 100.0
 
 Surface = Callable[[FloatArray, FloatArray], tuple[FloatArray, FloatArray, FloatArray]]
 
@@ -99,10 +100,12 @@ def curved_torus(
 def follow_geodesics(surface: Surface, plane: FloatArray, source: int) -> FloatArray:
     """Measure the graph of a function from one point to all.
 
-    Geodesics are followed from the source in many directions (Runge and Kutta's method). Near a
-    point of one of them, at the distance s, the distance to a point that lies a along it and b to
-    its side is that of the plane, √((s + a)² + b²), up to the third order of a and b. Where several
-    geodesics lead to a point the shortest counts.
+    Geodesics are followed from the source in many directions (Runge and Kutta's method), and with
+    each the width w of the gap to the next one, for an angle of 1 between them: w" = -K w (Jacobi).
+    Circles around the source are bent by c = w' / w. So near a point of a geodesic, at the distance
+    s, the distance to a point that lies a along it and b to its side is
+    s + a + b² c / (1 + √(1 + b² c²)), up to the third order of a and b; in the plane exactly. Where
+    several geodesics lead to a point the shortest counts.
 
     Parameters
     ----------
@@ -126,8 +129,9 @@ def follow_geodesics(surface: Surface, plane: FloatArray, source: int) -> FloatA
     angle = np.arange(_RAYS) * 2 * np.pi / _RAYS
     heading = np.stack((np.cos(angle), np.sin(angle)))
     speed = np.sqrt(1 + np.square((slopes[:, source, None] * heading).sum(axis=0)))
-    state = np.concatenate((np.broadcast_to(plane[source][:, None], (2, _RAYS)), heading / speed))
-    track = np.empty((_STEPS + 1, 4, _RAYS))
+    start = np.broadcast_to(plane[source][:, None], (2, _RAYS))
+    state = np.concatenate((start, heading / speed, np.zeros((1, _RAYS)), np.ones((1, _RAYS))))
+    track = np.empty((_STEPS + 1, 6, _RAYS))
     track[0] = state
     for step in range(_STEPS):
         one = _motion(surface, state)
@@ -137,7 +141,8 @@ def follow_geodesics(surface: Surface, plane: FloatArray, source: int) -> FloatA
         state = state + length / 6 * (one + 2 * two + 2 * three + four)
         track[step + 1] = state
     passed = track[1:, :2].transpose(0, 2, 1).reshape(-1, 2)
-    moving = track[1:, 2:].transpose(0, 2, 1).reshape(-1, 2)
+    moving = track[1:, 2:4].transpose(0, 2, 1).reshape(-1, 2)
+    width, growth = (track[1:, place].ravel() for place in (4, 5))
     so_far = np.repeat(length * np.arange(1, _STEPS + 1), _RAYS)
     _, nearest = cKDTree(passed).query(plane, k=_NEAREST)
     at_heights, at_slopes, _ = surface(*passed[nearest].transpose(2, 0, 1))
@@ -148,20 +153,31 @@ def follow_geodesics(surface: Surface, plane: FloatArray, source: int) -> FloatA
     along = (offsets * headings).sum(axis=2) + rises * climbs
     square = np.square(offsets).sum(axis=2) + np.square(rises)
     aside = np.maximum(square - np.square(along), 0)
-    distances = np.sqrt(np.square(so_far[nearest] + along) + aside).min(axis=1)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        bend = growth[nearest] / (width[nearest] + along * growth[nearest])
+        around = aside * bend / (1 + np.sqrt(1 + aside * np.square(bend)))
+        # Where geodesics have met they are no longer the shortest; next to it circles are no arcs.
+        is_met = (width[nearest] <= 0) | (aside * np.square(bend) > _SHARP**2) & (bend < 0)
+    found = np.where(is_met, np.inf, so_far[nearest] + along + around)
+    # The shortest way counts, unless it seems shorter only because it was told from farther away.
+    best = np.argmin(found + _BY_FAR * square**1.5, axis=1)
+    distances = np.take_along_axis(found, best[:, None], axis=1)[:, 0]
     # Next to the source there is no geodesic to be near to: the chord will do.
-    is_close = apart < 2 * length
+    is_close = apart <= 2 * length
     chords = np.sqrt(np.square(apart) + np.square(heights - heights[source]))
     return np.where(is_close, chords, distances)
 
 
 def _motion(surface: Surface, state: FloatArray) -> FloatArray:
-    """Return velocity and acceleration of a geodesic over the plane, (4, n)."""
+    """Return how fast place, velocity, width and its growth change along a geodesic, (6, n)."""
     _, slopes, bends = surface(state[0], state[1])
-    velocity = state[2:]
+    velocity = state[2:4]
     bend = bends[0] * velocity[0] ** 2 + bends[2] * velocity[1] ** 2
     bend = bend + 2 * bends[1] * velocity[0] * velocity[1]
-    return np.concatenate((velocity, -slopes * bend / (1 + np.square(slopes).sum(axis=0))))
+    steep = 1 + np.square(slopes).sum(axis=0)
+    curvature = (bends[0] * bends[2] - np.square(bends[1])) / np.square(steep)
+    by_width = np.stack((state[5], -curvature * state[4]))
+    return np.concatenate((velocity, -slopes * bend / steep, by_width))
 
 
 def _hills(x: FloatArray, y: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
