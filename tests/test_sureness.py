@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from ptunfold import PTU
-from ptunfold.datasets import petals, spherical_cap, swiss_roll
-from ptunfold.geodesics.doubts import doubts_of
-from ptunfold.sureness import factor_of_bars, known_doubts
+from ptunfold.datasets import flat_square, petals, spherical_cap, swiss_roll
+from ptunfold.geodesics.doubts import doubts_of, rows_with
+from ptunfold.sureness import fitted_to_data, known_doubts
 
 
 def geometry_of(points, **parameters):
@@ -42,12 +42,32 @@ def test_bars_without_noise_are_as_long_as_errors(make):
 def test_wrong_bars_are_set_right():
     geometry = geometry_of(swiss_roll(1500).points)
     doubts = doubts_of(geometry)
-    plain = factor_of_bars(geometry, doubts)
-    assert 0.2 < plain < 0.7  # a roll is easier than what bars are made for
-    assert known_doubts(geometry).factor == plain
+    found = fitted_to_data(geometry, doubts)
+    assert 0.2 < found.factor < 0.7  # a roll is easier than what bars are made for
+    assert known_doubts(geometry).factor == found.factor
     assert known_doubts(geometry) is known_doubts(geometry)
     again = PTU(n_jobs=2, seams="leave").fit(swiss_roll(1500).points)._fitted.geometry
-    assert factor_of_bars(again, doubts_of(again), n_jobs=2) == plain
+    assert fitted_to_data(again, doubts_of(again), n_jobs=2)[3:] == found[3:]
+
+
+def test_bars_grow_with_the_distance_where_errors_do():
+    """On a sphere what is wrong with curvature adds up along the way."""
+    data = spherical_cap(1500, angle=100, sampling="random", seed=41)
+    model = PTU(seams="leave").fit(data.points)
+    geometry = model._fitted.geometry
+    found, plain = known_doubts(geometry), doubts_of(geometry)
+    assert 0.3 < found.power <= 1
+    assert plain.power == 0
+    sources = geometry.place[[3, 400, 900]]
+    rows, std = rows_with(plain, geometry, sources)
+    longer = rows_with(found, geometry, sources)[1]
+    away = rows > 0
+    np.testing.assert_allclose(
+        longer[away],
+        found.factor * (rows[away] / found.middle) ** found.power * std[away],
+        rtol=1e-9,
+    )
+    assert known_doubts(geometry_of(flat_square(1500).points)).power == 0
 
 
 def test_the_order_of_points_tells_nothing():

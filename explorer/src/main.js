@@ -55,7 +55,7 @@ class Explorer {
     this.tints = new Uint8Array(4 * this.n).fill(255);
     this.columns = this.allColumns();
     this.images = arrays.images ? new Images(arrays.images, meta.image_shape) : null;
-    this.connection = arrays.heads ? new Connection(this.n, meta.dim, arrays, meta.step_scale, meta.noise, meta.bar_factor) : null;
+    this.connection = arrays.heads ? new Connection(this.n, meta.dim, arrays, meta.step_scale, meta.noise, meta.bars) : null;
 
     document.title = `${meta.title} – ptunfold`;
     $("title").textContent = $("title").title = meta.title;

@@ -2,14 +2,14 @@
 
 // The rotation of the way back is the transpose; steps differ, each is written in its own frame.
 export class Connection {
-  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature, tilts, bends }, scale, noise = 0, barFactor = 1) {
+  constructor(nPoints, dim, { counts, heads, lengths, rotations, steps, coherence, curvature, tilts, bends }, scale, noise = 0, bars = null) {
     this.dim = dim;
     this.coherence = coherence ?? null; // all is carried on without it
     this.curvature = curvature ?? null; // of each point; paths are unfolded flat without it
     this.tilts = tilts ?? null; // what is uncertain at each edge; no error bars without it
     this.bends = bends ?? null;
     this.noise = noise;
-    this.barFactor = barFactor;
+    this.bars = bars ?? [1, 1, 0]; // how much longer they are, at which distance, and by which power of it
     this.lengths = lengths;
     this.rotations = rotations;
     this.turnScale = rotations instanceof Int16Array ? 1 / 32767 : 1;
@@ -139,7 +139,9 @@ export class Connection {
     });
     const curved = this.curvature === null ? 0 : 0.025 * (Math.sqrt(far) - distance);
     const onTheWay = along + turned + (0.5 * bent) ** 2 + curved ** 2;
-    return ways.length ? Math.sqrt(2 * this.noise ** 2 + this.barFactor ** 2 * onTheWay) : 0;
+    const [factor, usual, power] = this.bars;
+    const longer = factor * (distance / usual) ** power;
+    return ways.length ? Math.sqrt(2 * this.noise ** 2 + longer ** 2 * onTheWay) : 0;
   }
 
   // The same for the ways along the edges up to each point, and for the straight line between the

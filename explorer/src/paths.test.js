@@ -9,7 +9,7 @@ const turned = (p, node) => (node === 2 ? [p[1], -p[0]] : p); // the frame of 2 
 const same = [1, 0, 0, 1];
 const turn = { out: [0, -1, 1, 0], back: [0, 1, -1, 0] };
 
-function square(lengths) {
+function square(lengths, more = {}, ...bars) {
   const way = (a, b) => corners[b].map((x, k) => x - corners[a][k]);
   const steps = edges.flatMap(([a, b]) => [...turned(way(a, b), a), ...turned(way(b, a), b)]);
   const rotations = edges.flatMap(([a, b]) => (b === 2 ? turn.out : a === 2 ? turn.back : same));
@@ -19,7 +19,8 @@ function square(lengths) {
     lengths: Float32Array.from(lengths),
     rotations: Float32Array.from(rotations),
     steps: Float32Array.from(steps),
-  }, null);
+    ...more,
+  }, null, ...bars);
 }
 
 test("shortest paths", () => {
@@ -39,6 +40,14 @@ test("unfolding turns every step into the first frame", () => {
     assert.ok(Math.abs(path.forward - straight) < 1e-6, `${from} to ${to}`);
     assert.ok(Math.abs(path.backward - straight) < 1e-6, `${to} to ${from}`);
   }
+});
+
+test("bars are longer by a factor, and by a power of the distance", () => {
+  const doubts = { tilts: Float32Array.of(1, 2, 3, 4, 5), bends: new Float32Array(5) };
+  const plain = square([1, 9, 5, 1, 1], doubts).unfold(0, 3);
+  const longer = square([1, 9, 5, 1, 1], doubts, 0, [3, 0.25, 0.5]).unfold(0, 3);
+  assert.ok(plain.std > 0);
+  assert.ok(Math.abs(longer.std / plain.std - 6) < 1e-6); // of the distance 1: 3 (1 / 0.25)^0.5
 });
 
 test("no path between components", () => {

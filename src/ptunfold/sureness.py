@@ -18,8 +18,9 @@ _N_SOURCES = 16
 # Bars have to hold as many differences as errors of a normal distribution are within 1.44 standard
 # deviations. Half of the points and all of them are wrong in the same way in part, which their
 # differences do not tell: measured on sheets, spheres and hills (benchmarks/bars.py).
-_SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.3
+_SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.25
 _IN_ROUNDING = 1.8  # of flat data, where nothing else is wrong
+_LEAST_OFF = 1e-4  # of a bar: single differences may be next to nothing
 _LEAST_FACTOR, _MOST_FACTOR = 0.2, 5.0
 
 _known: WeakKeyDictionary[Geometry, Doubts] = WeakKeyDictionary()
@@ -40,43 +41,53 @@ def known_doubts(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
     found = _known.get(geometry)
     if found is None:
         found = doubts_of(geometry, n_jobs)
-        found = found._replace(factor=factor_of_bars(geometry, found, n_jobs))
+        found = fitted_to_data(geometry, found, n_jobs)
         _known[geometry] = found
     return found
 
 
-def factor_of_bars(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None) -> float:
-    """Tell by how much bars are too short, from a fit of half of the points.
+def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None) -> Doubts:
+    """Tell by how much bars are too short, and by how much more far away, from half of the points.
 
     Without noise errors fall quickly as points are added, so that distances by all of them stand
-    for the truth: bars of half of them have to hold the differences. 1 where nothing can be told:
-    with noise, which moves both alike, where planes do not explain the data, and of few points.
+    for the truth: bars of half of them have to hold the differences. What is wrong with curvature
+    or along a bend adds up along the way, so that far points may be off by more than bars know.
+    They stay as they are where nothing can be told: with noise, which moves both alike, where
+    planes do not explain the data, and of few points.
     """
+    given = doubts
     if not _is_clean(geometry, doubts):
-        return 1.0
+        return given
     run, nodes = Run(n_jobs), np.flatnonzero(geometry.labels == 0)
     if len(nodes) > _MOST:  # some of them, and half of these
         nodes = nodes[sample(geometry.points[nodes], _MOST)]
         geometry = _geometry_of(geometry.points[nodes], geometry, run)
         nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry, n_jobs)
     if len(nodes) < _FEWEST or not _is_clean(geometry, doubts):
-        return 1.0
+        return given
     some = nodes[sample(geometry.points[nodes], len(nodes) // 2)]
     coarse = _geometry_of(geometry.points[some], geometry, run)
     coarse_doubts = doubts_of(coarse, n_jobs)
     if not _is_clean(coarse, coarse_doubts):
-        return 1.0
+        return given
     sources = sample(coarse.points, _N_SOURCES)
     rows, std = rows_with(coarse_doubts, coarse, sources, run)
     finer = [found[:, some] for found in rows_with(doubts, geometry, some[sources], run)]
     bars = np.hypot(std, finer[1])
-    is_apart = np.isfinite(rows) & np.isfinite(finer[0]) & (bars > 0)
+    is_apart = np.isfinite(rows) & np.isfinite(finer[0]) & (bars > 0) & (finer[0] > 0)
     if 2 * np.count_nonzero(is_apart) < is_apart.size:
-        return 1.0
+        return given
     off = np.abs(rows - finer[0])[is_apart] / bars[is_apart]
     in_common = _IN_ROUNDING if geometry.texture == "flat" else _IN_COMMON
+    logs = np.log(finer[0][is_apart])
+    middle, power = float(logs.mean()), 0.0
+    if geometry.texture != "flat":
+        power = float(np.polyfit(logs - middle, np.log(np.maximum(off, _LEAST_OFF)), 1)[0])
+        power = min(max(power, 0.0), 1.0)
+    off = off / np.exp(power * (logs - middle))
     factor = in_common * float(np.quantile(off, _SHARE)) / _OF_NORMAL
-    return float(np.clip(factor, _LEAST_FACTOR, _MOST_FACTOR))
+    factor = min(max(factor, _LEAST_FACTOR), _MOST_FACTOR)
+    return given._replace(factor=factor, middle=float(np.exp(middle)), power=power)
 
 
 def _is_clean(geometry: Geometry, doubts: Doubts) -> bool:

@@ -227,7 +227,7 @@ def make_page(
         "dim": None if connection is None else connection.intrinsic_dim,
         "step_scale": None if connection is None else _store_connection(box, connection, doubts),
         "noise": 0.0 if doubts is None else doubts.noise,
-        "bar_factor": 1.0 if doubts is None else doubts.factor,
+        "bars": None if doubts is None else [doubts.factor, doubts.middle, doubts.power],
     }
     return Page(_fill({**meta, "arrays": box.entries}, box.scripts(n_jobs)), n_points)
 

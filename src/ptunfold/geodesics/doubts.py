@@ -47,7 +47,7 @@ def doubts_of(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
         scatter = np.abs(np.nan_to_num(frames.curvature) - used)
         bends = _BY_SCATTER * medians_around(graph, scatter)
     along = 0.5 * (bends[graph.tails] + bends[graph.indices])
-    return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise, 1.0)
+    return Doubts(both * np.maximum(np.nan_to_num(turned), 0), along, noise, 1.0, 1.0, 0.0)
 
 
 def _noise(geometry: Geometry, n_jobs: int | None = None) -> float:

@@ -19,13 +19,16 @@ class Doubts(NamedTuple):
 
     ``tilts`` (E,) are variances of the angle by which paths turn wrongly at each edge, ``bends``
     (E,) standard deviations of the curvature, ``noise`` that of a point along the sheet. What all
-    of it but noise comes to is ``factor`` times as much.
+    of it but noise comes to is ``factor`` times as much at the distance ``middle``, and more or
+    less with the distance by this ``power`` of it.
     """
 
     tilts: Any
     bends: Any
     noise: Any
     factor: Any
+    middle: Any
+    power: Any
 
 
 class Moments(NamedTuple):
@@ -111,4 +114,7 @@ def spread(connection, doubts, tree, n_reached, moments, row, std):
         on_the_way = swung + by_tilts + 0.25 * by_bends * by_bends
         if is_curved:
             on_the_way += (_OF_CURVATURE * (np.sqrt(far) - row[node])) ** 2
-        std[node] = np.sqrt(2 * doubts.noise**2 + doubts.factor**2 * on_the_way)
+        longer = doubts.factor
+        if doubts.power > 0:
+            longer *= (row[node] / doubts.middle) ** doubts.power
+        std[node] = np.sqrt(2 * doubts.noise**2 + longer**2 * on_the_way)
