@@ -15,6 +15,8 @@ from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, Graph, IntArray, Points, Space, kernel_ready
 
 _CHUNK_VALUES = 1 << 18
+# Widths, deviations from planes, and from surfaces or else from planes again.
+_Measures = tuple[FloatArray, FloatArray, FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,8 +80,7 @@ def shapes_at(
         return _by_frames(nodes, points, graph, n_neighbors, dim, surfaces, n_jobs)
     places, within = distinct_places(points), without_bridges(graph)
     n_values = (n_neighbors + 1) * points.shape[1]
-    widths, off_planes = np.empty((len(nodes), dim + 1)), np.empty(len(nodes))
-    off_surfaces = np.empty(len(nodes)) if surfaces else None
+    widths, off_planes, off = np.empty((len(nodes), dim + 1)), *np.empty((2, len(nodes)))
     # In many dimensions products of members say all about their distances.
     measure = _by_products if points.shape[1] > n_neighbors + 1 else _by_axes
 
@@ -88,53 +89,38 @@ def shapes_at(
         for part in cut(len(members), max(_CHUNK_VALUES // n_values, 1)):
             some = slice(block.start + part.start, block.start + part.stop)
             offsets, _ = gathered(points, members[part], counts[part])
-            off = None if off_surfaces is None else off_surfaces[some]
-            measure(offsets, counts[part], widths[some], off_planes[some], off)
+            found = measure(offsets, counts[part], dim, surfaces)
+            widths[some], off_planes[some], off[some] = found
 
     run_blocks(handle, node_blocks(len(nodes), len(points), n_values), Run(n_jobs))
-    off = off_planes if off_surfaces is None else off_surfaces
     return Shapes(widths, off_planes, off, n_neighbors + 1)
 
 
-def _by_axes(
-    offsets: FloatArray,
-    counts: IntArray,
-    widths: FloatArray,
-    off_planes: FloatArray,
-    off_surfaces: FloatArray | None,
-) -> None:
+def _by_axes(offsets: FloatArray, counts: IntArray, dim: int, surfaces: bool) -> _Measures:
     """Measure neighbourhoods, (n_nodes, n_members, n_features), in their coordinates."""
-    dim, n_features = widths.shape[1] - 1, offsets.shape[2]
-    widths[:], bases = leading(offsets, dim + 1)
+    n_nodes, _, n_features = offsets.shape
+    widths, bases = leading(offsets, dim + 1)
     planes, counts = np.ascontiguousarray(bases[:, :, :dim]), kernel_ready(counts, np.int64)
+    off_planes, off = np.empty((2, n_nodes))
     distances_from_planes(offsets, planes, counts, off_planes)
-    if off_surfaces is None:
-        return
-    unused = np.empty_like(planes), np.empty((len(offsets), n_features)), np.empty(len(offsets))
-    fit_surfaces(offsets, counts, planes, 0, FAR, unused[0], off_surfaces, *unused[1:])
+    if not surfaces:
+        return widths, off_planes, off_planes
+    unused = np.empty_like(planes), np.empty((n_nodes, n_features)), np.empty(n_nodes)
+    fit_surfaces(offsets, counts, planes, 0, FAR, unused[0], off, *unused[1:])
+    return widths, off_planes, off
 
 
-def _by_products(
-    offsets: FloatArray,
-    counts: IntArray,
-    widths: FloatArray,
-    off_planes: FloatArray,
-    off_surfaces: FloatArray | None,
-) -> None:
+def _by_products(offsets: FloatArray, counts: IntArray, dim: int, surfaces: bool) -> _Measures:
     """Do the same by the products of their members."""
-    dim = widths.shape[1] - 1
     products = offsets @ offsets.transpose(0, 2, 1)
-    if off_surfaces is None:
-        squares = np.linalg.eigvalsh(products)
-    else:
-        squares, axes = np.linalg.eigh(products)
+    squares, axes = np.linalg.eigh(products) if surfaces else (np.linalg.eigvalsh(products), None)
     squares = np.maximum(squares[:, ::-1], 0)
-    widths[:] = np.sqrt(squares[:, : dim + 1])
-    off_planes[:] = np.sqrt(squares[:, dim:].sum(axis=1) / (counts + 1))
-    if off_surfaces is None:
-        return
+    widths = np.sqrt(squares[:, : dim + 1])
+    off_planes = np.sqrt(squares[:, dim:].sum(axis=1) / (counts + 1))
+    if axes is None:
+        return widths, off_planes, off_planes
     along = axes[:, :, : -dim - 1 : -1] * widths[:, None, :dim]
-    off_surfaces[:] = misfits_by_products(along, products, counts)
+    return widths, off_planes, misfits_by_products(along, products, counts)
 
 
 def _by_frames(
