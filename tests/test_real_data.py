@@ -10,7 +10,7 @@ from sklearn.manifold import Isomap
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
-from ptunfold import PTU, build_graph, geodesic_distances
+from ptunfold import PTU, attempts, build_graph, geodesic_distances
 from ptunfold.datasets import s_with_hole, swiss_roll
 from ptunfold.embedding import judging
 from ptunfold.embedding.alignment import embedding_error
@@ -102,6 +102,28 @@ def test_few_points_have_fewer_neighbors_unless_they_fall_apart_by_that():
     assert build_graph(clumps, 5).component_labels.max() > 0
     assert build_graph(clumps, 10).component_labels.max() == 0
     assert PTU().fit(clumps).graph_.n_edges > 72 * 10
+
+
+@pytest.mark.parametrize(
+    ("told", "chosen"),
+    [
+        ({10: 0.5, 7: 0.7, 5: 0.6}, 7),
+        ({10: 0.5, 7: 0.7, 5: 0.8}, 5),
+        ({10: 0.5, 7: 0.5004, 5: 0.8}, 10),
+    ],
+)
+def test_fewer_neighbors_are_tried_as_long_as_their_picture_tells_more(told, chosen, monkeypatch):
+    points = np.random.default_rng(0).standard_normal((300, 12))
+    edges = {k: build_graph(points, k).n_edges for k in told}
+    counts = np.array(list(edges.values()))
+
+    def tell(graph):
+        return told[list(edges)[np.abs(counts - graph.n_edges).argmin()]]
+
+    monkeypatch.setattr(attempts, "teller", lambda *_: tell)
+    model = PTU().fit(points)
+    assert model.texture_ == "rough"
+    assert abs(model.graph_.n_edges / edges[chosen] - 1) < 0.05
 
 
 @pytest.mark.parametrize("seed", [5, 6, 12])

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from ptunfold.embedding.judging import (
     BARELY,
+    FEWER,
     Teller,
     are_few,
     fewer_neighbors,
@@ -177,27 +178,51 @@ class Attempts:
         kept = self.untorn(found.graph, pruned, tell)
         if not may_thin(options):
             return kept, settings
-        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        thin = with_fewer(found, fewer.n_neighbors, self.run)
-        thinner = prune(thin, fewer, texture)
-        tens, fives = (found.graph, pruned.graph), (thin.graph, thinner.graph)
         if are_few(len(self.points)):
-            # Of a loop of 72 views ten neighbours span a seventh, and their picture tells as much.
-            falls_apart = fives[1].component_labels.max() > kept.graph.component_labels.max()
-            if falls_apart or is_truer(tens, fives, tell):
-                return kept, settings
-            return self.untorn(thin.graph, thinner, tell), fewer
-        # What falls into pieces is joined as more neighbours join it.
-        whole, torn = (joined_by(graph, kept.graph) for graph in fives)
-        if not is_truer((whole, torn), tens, tell, by=BARELY):
-            return kept, settings
-        thinner = self.untorn(whole, replace(thinner, graph=torn), tell)
+            return self.of_few(found, pruned, kept, settings, texture, tell)
+        chosen, of_chosen, graphs = kept, settings, (found.graph, pruned.graph)
+        for n_neighbors in FEWER:
+            fewer = replace(settings, n_neighbors=n_neighbors)
+            whole, torn = self.with_fewer(found, fewer, texture)
+            # What falls into pieces is joined as more neighbours join it.
+            thinner = joined_by(whole.graph, kept.graph), joined_by(torn.graph, kept.graph)
+            if not is_truer(thinner, graphs, tell, by=BARELY):
+                break
+            graphs, of_chosen = thinner, fewer
+            chosen = self.untorn(graphs[0], replace(torn, graph=graphs[1]), tell)
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         dim = settings.intrinsic_dim
-        is_solid = dim > 2 and len(self.points) >= least_points(dim)
+        is_solid = dim > 2 and len(self.points) >= least_points(dim) and chosen is not kept
         if is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs):
             return kept, settings
-        return thinner, fewer
+        return chosen, of_chosen
+
+    def of_few(
+        self,
+        found: Pruned,
+        pruned: Pruned,
+        kept: Pruned,
+        settings: Settings,
+        texture: Texture,
+        tell: Teller,
+    ) -> tuple[Pruned, Settings]:
+        """Choose the graph of few points, which has fewer neighbours but for good reason.
+
+        Of a loop of 72 views ten neighbours span a seventh, and their picture tells as much.
+        """
+        fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
+        whole, torn = self.with_fewer(found, fewer, texture)
+        falls_apart = torn.graph.component_labels.max() > kept.graph.component_labels.max()
+        if falls_apart or is_truer((found.graph, pruned.graph), (whole.graph, torn.graph), tell):
+            return kept, settings
+        return self.untorn(whole.graph, torn, tell), fewer
+
+    def with_fewer(
+        self, found: Pruned, settings: Settings, texture: Texture
+    ) -> tuple[Pruned, Pruned]:
+        """Return the graph with fewer neighbours as it is, and without its shortcuts."""
+        whole = with_fewer(found, settings.n_neighbors, self.run)
+        return whole, prune(whole, settings, texture)
 
     def untorn(self, whole: Graph, pruned: Pruned, tell: Teller) -> Pruned:
         """Drop shortcuts only if the picture without them tells clearly more: some close a ring.

@@ -32,14 +32,16 @@ BARELY = 0.0005
 # Of lengths, less that is wrong: noisy cylinders and tori that are cut open have 0.2 and more,
 # molecules 0.1, tori of revolution and Klein bottles nothing.
 _MUCH_FLATTER, _SOURCES = 0.15, 100
-_FEW_POINTS, _POINTS_A_NEIGHBOR, _FEWER = 150, 15, 5
+_FEW_POINTS, _POINTS_A_NEIGHBOR = 150, 15
+# Numbers of neighbours that are tried instead of ten, as long as pictures tell more.
+FEWER = (7, 5)
 
 
 def fewer_neighbors(n_points: int) -> int:
-    """Return how many neighbours are tried instead of ten."""
+    """Return how many neighbours are tried at least, instead of ten."""
     if are_few(n_points):
-        return min(max(n_points // _POINTS_A_NEIGHBOR, _FEWER), n_points - 1)
-    return _FEWER
+        return min(max(n_points // _POINTS_A_NEIGHBOR, FEWER[-1]), n_points - 1)
+    return FEWER[-1]
 
 
 def is_truer(
