@@ -39,6 +39,28 @@ def test_bars_without_noise_are_as_long_as_errors(make):
     assert 0.85 <= two <= 0.99
 
 
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda seed: spherical_cap(700, angle=100, sampling="random", seed=seed),
+        lambda seed: flat_square(700, n_features=30, seed=seed),
+    ],
+)
+def test_bars_of_few_points(make):
+    """Of a cap half of the points would be too coarse; without the factor both fail."""
+    sources = np.arange(0, 700, 70)
+    held = []
+    for seed in (31, 32, 33, 34):
+        data = make(seed)
+        found, std = PTU(seams="leave").fit(data.points).distances(sources, return_std=True)
+        exact = data.distances(sources)
+        off = np.abs(found - exact)[exact > 0] / std[exact > 0]
+        held.append((np.mean(off <= 1), np.mean(off <= 1.96)))
+    one, two = np.mean(held, axis=0)
+    assert 0.6 <= one <= 0.84
+    assert 0.87 <= two <= 0.98
+
+
 def test_wrong_bars_are_set_right():
     geometry = geometry_of(swiss_roll(1500).points)
     doubts = doubts_of(geometry)
@@ -82,7 +104,7 @@ def test_the_order_of_points_tells_nothing():
 @pytest.mark.parametrize(
     "points",
     [
-        swiss_roll(900).points,  # half of them are too few
+        petals(350).points,  # a part of them is too few
         swiss_roll(1500, noise=0.02).points,  # noise moves half and all of them alike
         np.random.default_rng(0).normal(size=(1200, 6)),  # planes do not explain them
     ],

@@ -13,15 +13,18 @@ from ptunfold.pipeline import build_quietly
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Options
 
-_FEWEST, _MOST = 1000, 20_000  # points; half of fewer are too coarse, more would take long
+_FEWEST, _MOST = 400, 20_000  # points; a part of fewer is too coarse, more would take long
 _N_SOURCES = 16
 # Bars have to hold as many differences as errors of a normal distribution are within 1.44 standard
 # deviations. Half of the points and all of them are wrong in the same way in part, which their
 # differences do not tell: measured on sheets, spheres and hills (benchmarks/bars.py).
 _SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.25
 _IN_ROUNDING = 1.8  # of flat data, where nothing else is wrong
+# Half of few points is too coarse for curved data. More of them have more in common; beside holes
+# nearly all of what is wrong, so that bars are not made much shorter by them.
+_FEW, _PART_OF_FEW, _IN_COMMON_OF_FEW, _IN_ROUNDING_OF_FEW = 1000, 0.7, 1.65, 2.1
 _LEAST_OFF = 1e-4  # of a bar: single differences may be next to nothing
-_LEAST_FACTOR, _MOST_FACTOR = 0.2, 5.0
+_LEAST_FACTOR, _LEAST_OF_FEW, _MOST_FACTOR = 0.2, 0.8, 5.0
 
 _known: WeakKeyDictionary[Geometry, Doubts] = WeakKeyDictionary()
 
@@ -53,7 +56,7 @@ def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
     for the truth: bars of half of them have to hold the differences. What is wrong with curvature
     or along a bend adds up along the way, so that far points may be off by more than bars know.
     They stay as they are where nothing can be told: with noise, which moves both alike, where
-    planes do not explain the data, and of few points.
+    planes do not explain the data, and of very few points.
     """
     given = doubts
     if not _is_clean(geometry, doubts):
@@ -65,7 +68,9 @@ def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
         nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry, n_jobs)
     if len(nodes) < _FEWEST or not _is_clean(geometry, doubts):
         return given
-    some = nodes[sample(geometry.points[nodes], len(nodes) // 2)]
+    is_flat, are_few = geometry.texture == "flat", len(nodes) < _FEW
+    part = _PART_OF_FEW if are_few and not is_flat else 0.5
+    some = nodes[sample(geometry.points[nodes], int(part * len(nodes)))]
     coarse = _geometry_of(geometry.points[some], geometry, run)
     coarse_doubts = doubts_of(coarse, n_jobs)
     if not _is_clean(coarse, coarse_doubts):
@@ -78,15 +83,18 @@ def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
     if 2 * np.count_nonzero(is_apart) < is_apart.size:
         return given
     off = np.abs(rows - finer[0])[is_apart] / bars[is_apart]
-    in_common = _IN_ROUNDING if geometry.texture == "flat" else _IN_COMMON
+    in_common = _IN_COMMON_OF_FEW if are_few else _IN_COMMON
+    if is_flat:
+        in_common = _IN_ROUNDING_OF_FEW if are_few else _IN_ROUNDING
     logs = np.log(finer[0][is_apart])
     middle, power = float(logs.mean()), 0.0
-    if geometry.texture != "flat":
+    if not is_flat:
         power = float(np.polyfit(logs - middle, np.log(np.maximum(off, _LEAST_OFF)), 1)[0])
         power = min(max(power, 0.0), 1.0)
     off = off / np.exp(power * (logs - middle))
     factor = in_common * float(np.quantile(off, _SHARE)) / _OF_NORMAL
-    factor = min(max(factor, _LEAST_FACTOR), _MOST_FACTOR)
+    least = _LEAST_OF_FEW if are_few and not is_flat else _LEAST_FACTOR
+    factor = min(max(factor, least), _MOST_FACTOR)
     return given._replace(factor=factor, middle=float(np.exp(middle)), power=power)
 
 
