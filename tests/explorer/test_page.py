@@ -12,6 +12,7 @@ import pytest
 
 from ptunfold import PTU
 from ptunfold.datasets import s_with_hole
+from ptunfold.explorer import page
 from ptunfold.explorer.columns import as_column, as_columns
 from ptunfold.explorer.page import make_page
 from ptunfold.explorer.thumbnails import thumbnails
@@ -352,6 +353,21 @@ def test_scales_that_are_none(model, scales, message):
     columns = {"a": np.arange(300), "w": ["a", "b"] * 150}
     with pytest.raises(ValueError, match=message):
         model.explore(columns=columns, scales=scales)
+
+
+def test_large_arrays_are_packed_in_pieces_so_that_they_can_be_stopped(monkeypatch):
+    numbers = np.random.default_rng(0).integers(0, 9, 10 << 20).astype(np.uint8)
+    assert gzip.decompress(page._packed(numbers)) == numbers.tobytes()
+    looks = []
+
+    def look():
+        looks.append(1)
+        if len(looks) == 2:
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(page, "check_not_stopped", look)
+    with pytest.raises(KeyboardInterrupt):
+        page._packed(numbers)
 
 
 def test_a_folder_is_no_page(model, tmp_path):

@@ -26,7 +26,7 @@ from ptunfold.explorer.scales import Scale
 from ptunfold.explorer.widget import make_widget
 from ptunfold.io.outputs import whole_file
 from ptunfold.kernels.spreading import Doubts
-from ptunfold.threads import Run, run_together
+from ptunfold.threads import Run, check_not_stopped, run_together
 from ptunfold.types import Connection, FloatArray, IntArray
 
 _MOST_EXACT = 200_000  # points; coordinates of more are rounded
@@ -39,6 +39,7 @@ _LONGEST_NAME = 60  # letters; file systems take 255 bytes
 _EFFORT = 1  # of zlib: 6 takes half as long again, and saves a hundredth
 _SOME, _WORTH_IT = 1 << 14, 0.9  # bytes that tell whether an array gets smaller, and by how much
 _MOST_LETTERS = 1 << 22  # of a script element: browsers copy what they have of it again and again
+_AT_ONCE = 1 << 22  # bytes to compress
 _GZIP = 31  # zlib's word for a gzip container with the largest window
 
 
@@ -308,14 +309,21 @@ class _Box:
 
 
 def _script(name: str, raw: Any, is_packed: bool) -> str:
-    packer = zlib.compressobj(_EFFORT, wbits=_GZIP)
-    data = packer.compress(raw.data) + packer.flush() if is_packed else raw.data
-    text = base64.b64encode(data).decode("ascii")
+    text = base64.b64encode(_packed(raw) if is_packed else raw.data).decode("ascii")
     parts = [text[at : at + _MOST_LETTERS] for at in range(0, max(len(text), 1), _MOST_LETTERS)]
     return "\n".join(
         f'<script type="text/plain" id="data-{name}-{index}">{part}</script>'
         for index, part in enumerate(parts)
     )
+
+
+def _packed(raw: Any) -> bytes:
+    """Compress bytes, some at a time: Ctrl-C is not heard within."""
+    packer, parts = zlib.compressobj(_EFFORT, wbits=_GZIP), []
+    for start in range(0, len(raw), _AT_ONCE):
+        check_not_stopped()
+        parts.append(packer.compress(raw[start : start + _AT_ONCE].data))
+    return b"".join((*parts, packer.flush()))
 
 
 def _as_given(values: FloatArray | IntArray) -> FloatArray:
