@@ -171,7 +171,6 @@ def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any
         (development.inward_row, (connection, int64, sight, number[::1])),
         (zipping.shut_short_loops, (zipper, some, int64)),
         (surfaces.fit_surfaces, (stack, some, stack, int64, float64, stack, row, table, row)),
-        (principal.leading_subspaces, (stack, stack, marks)),
         (surfaces.principal_axes, (stack, table, stack)),
         (zipping.join_open_edges, (zipper, int64, some)),
         (triangles.turn_around_triangles, (connection, some, table)),

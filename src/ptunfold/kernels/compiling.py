@@ -31,6 +31,7 @@ def compiled(variant="", **options):
     **options
         Others of Numba's.
     """
+    options.setdefault("no_cfunc_wrapper", True)  # nobody passes kernels on as pointers
 
     def decorate(function):
         function.__qualname__ += variant  # which names the file

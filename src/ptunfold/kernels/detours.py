@@ -156,7 +156,8 @@ def count_detours(graph, tails, reverse, edges, longest, most, counts):
                 is_taken[reverse[way]] = True
                 if n_taken == len(taken):
                     more = np.empty(2 * n_taken, dtype=np.int64)
-                    more[:n_taken] = taken
+                    for position in range(n_taken):  # a slice compiles for three seconds
+                        more[position] = taken[position]
                     taken = more
                 taken[n_taken] = way
                 n_taken += 1
