@@ -192,6 +192,7 @@ def _turned(
     """Find the curvature at each point, its standard error, and how many points share that."""
     graph, n_points = connection.graph, connection.graph.n_points
     sums = on_both_ways(graph, lambda edges: around_triangles(connection, edges, n_jobs))
+    check_not_stopped()
     _, along, areas, counts = np.where(is_used[:, None], sums, 0).T
     both: FloatArray = np.stack(
         [np.bincount(graph.tails, part * counts, n_points) for part in (along, areas)], axis=1
@@ -202,6 +203,7 @@ def _turned(
         both, done = _averaged(averaging, both, rounds - done), rounds
         along, areas = both.T
         levels.append(np.divide(along, areas, out=np.full(n_points, np.nan), where=areas > 0))
+    check_not_stopped()
     found = np.array(levels)
     errors = np.square(found[:-_LATER] - found[_LATER:])
     errors = _mean_around(averaging, errors.T).T

@@ -6,7 +6,7 @@ import numpy as np
 
 from ptunfold.geometry.graph import find_edges
 from ptunfold.kernels.cones import emptiest_cones
-from ptunfold.threads import Run, cut, run_blocks
+from ptunfold.threads import Run, check_not_stopped, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, Graph
 from ptunfold.validation.records import check_connection
 
@@ -69,7 +69,9 @@ def rim_points(connection: Connection, *, n_jobs: int | None = None) -> BoolArra
 
 def edges_along(connection: Connection) -> BoolArray:
     """Mark the edges that say something about the sheet: no bridges, no copies, (n_edges,)."""
+    check_not_stopped()  # of many points each of these takes a good part of a second
     lengths = np.abs(connection.steps).max(axis=1, initial=0)
+    check_not_stopped()
     return (lengths > 0) & np.isfinite(lengths) & ~is_bridge(connection.graph)
 
 

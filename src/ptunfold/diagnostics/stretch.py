@@ -8,7 +8,7 @@ import numpy as np
 
 from ptunfold.diagnostics.rim import edges_along
 from ptunfold.geometry.graph import edges_from
-from ptunfold.threads import Run, cut, run_blocks, single_threaded_blas
+from ptunfold.threads import Run, check_not_stopped, cut, run_blocks, single_threaded_blas
 from ptunfold.types import BoolArray, Connection, FloatArray, Geometry, IntArray, pair_keys
 from ptunfold.validation.records import check_connection
 
@@ -103,7 +103,9 @@ def stretch(connection: Connection, embedding: FloatArray, *, n_jobs: int | None
     graph = connection.graph
     embedding = np.asarray(embedding, dtype=np.float64)
     is_there: BoolArray = np.asarray(np.isfinite(embedding).all(axis=1))
-    is_used = edges_along(connection) & is_there[graph.tails] & is_there[graph.indices]
+    is_used = edges_along(connection)
+    check_not_stopped()
+    is_used &= is_there[graph.tails] & is_there[graph.indices]
     factors = np.empty((graph.n_points, connection.intrinsic_dim))
     directions = np.empty(embedding.shape)
 
@@ -117,6 +119,7 @@ def stretch(connection: Connection, embedding: FloatArray, *, n_jobs: int | None
 
     with single_threaded_blas():
         run_blocks(handle, cut(graph.n_points, _POINTS_TOGETHER), Run(n_jobs))
+    check_not_stopped()
     known = np.flatnonzero(np.isfinite(factors[:, 0]))
     distortion = _distortion(factors)
     told = distortion[known]
