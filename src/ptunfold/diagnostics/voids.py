@@ -225,10 +225,14 @@ def _is_unfolded(connection: Connection, coordinates: FloatArray, mesh: Delaunay
     """Tell whether points that are next to each other are so on the graph."""
     graph = connection.graph
     edges = _sides(mesh.simplices).reshape(-1, 2)
+    check_not_stopped()  # of a million points each step takes half a second
     lengths = np.linalg.norm(coordinates[edges[:, 0]] - coordinates[edges[:, 1]], axis=1)
-    shown = np.linalg.norm(_ways(coordinates, graph.tails, graph.indices), axis=1)
+    ways = _ways(coordinates, graph.tails, graph.indices)
+    check_not_stopped()
+    shown = np.linalg.norm(ways, axis=1)
     if not len(shown):
         return False
+    check_not_stopped()
     short = edges[lengths <= np.median(shown)].T
     return bool(short.size) and bool(has_edges(graph, *short).mean() >= _UNFOLDED)
 

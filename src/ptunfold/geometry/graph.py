@@ -8,6 +8,7 @@ import numpy as np
 from scipy import sparse
 
 from ptunfold.geometry.neighbors import distinct_places, edge_lengths, neighbor_lists, pairs_within
+from ptunfold.threads import check_not_stopped
 from ptunfold.types import BoolArray, FloatArray, Graph, IntArray, Points, Space, pair_keys
 from ptunfold.validation.graphs import check_graph_matrix, check_graph_settings
 from ptunfold.validation.points import check_points
@@ -290,6 +291,7 @@ def find_edges(graph: Graph, tails: IntArray, heads: IntArray) -> tuple[IntArray
     low, end = graph.indptr[tails], graph.indptr[np.asarray(tails) + 1]
     high, last = end, graph.n_edges - 1
     for _ in range(int(np.diff(graph.indptr).max()).bit_length()):
+        check_not_stopped()
         middle = (low + high) // 2
         is_before = (middle < high) & (graph.indices[np.minimum(middle, last)] < heads)
         low, high = np.where(is_before, middle + 1, low), np.where(is_before, high, middle)
