@@ -13,7 +13,7 @@ from ptunfold.pipeline import build_quietly
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Options
 
-_FEWEST, _MOST = 400, 20_000  # points; a part of fewer is too coarse, more would take long
+_FEWEST, _MOST = 450, 20_000  # points; a part of fewer is too coarse, more would take long
 _N_SOURCES = 16
 # Bars have to hold as many differences as errors of a normal distribution are within 1.44 standard
 # deviations. Half of the points and all of them are wrong in the same way in part, which their
