@@ -180,22 +180,23 @@ class Attempts:
             return kept, settings
         if are_few(len(self.points)):
             return self.of_few(found, pruned, kept, settings, texture, tell)
-        chosen, of_chosen, graphs = kept, settings, (found.graph, pruned.graph)
+        graphs, taken, of_taken = (found.graph, pruned.graph), None, settings
         for n_neighbors in FEWER:
             fewer = replace(settings, n_neighbors=n_neighbors)
-            whole, torn = self.with_fewer(found, fewer, texture)
+            whole, torn = self.thin(found, fewer, texture)
             # What falls into pieces is joined as more neighbours join it.
             thinner = joined_by(whole.graph, kept.graph), joined_by(torn.graph, kept.graph)
             if not is_truer(thinner, graphs, tell, by=BARELY):
                 break
-            graphs, of_chosen = thinner, fewer
-            chosen = self.untorn(graphs[0], replace(torn, graph=graphs[1]), tell)
+            graphs, taken, of_taken = thinner, replace(torn, graph=thinner[1]), fewer
+        if taken is None:
+            return kept, settings
         # A picture that folds is no judge, and so few neighbours leave holes in a solid.
         dim = settings.intrinsic_dim
-        is_solid = dim > 2 and len(self.points) >= least_points(dim) and chosen is not kept
+        is_solid = dim > 2 and len(self.points) >= least_points(dim)
         if is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs):
             return kept, settings
-        return chosen, of_chosen
+        return self.untorn(graphs[0], taken, tell), of_taken
 
     def of_few(
         self,
@@ -211,15 +212,13 @@ class Attempts:
         Of a loop of 72 views ten neighbours span a seventh, and their picture tells as much.
         """
         fewer = replace(settings, n_neighbors=fewer_neighbors(len(self.points)))
-        whole, torn = self.with_fewer(found, fewer, texture)
+        whole, torn = self.thin(found, fewer, texture)
         falls_apart = torn.graph.component_labels.max() > kept.graph.component_labels.max()
         if falls_apart or is_truer((found.graph, pruned.graph), (whole.graph, torn.graph), tell):
             return kept, settings
         return self.untorn(whole.graph, torn, tell), fewer
 
-    def with_fewer(
-        self, found: Pruned, settings: Settings, texture: Texture
-    ) -> tuple[Pruned, Pruned]:
+    def thin(self, found: Pruned, settings: Settings, texture: Texture) -> tuple[Pruned, Pruned]:
         """Return the graph with fewer neighbours as it is, and without its shortcuts."""
         whole = with_fewer(found, settings.n_neighbors, self.run)
         return whole, prune(whole, settings, texture)

@@ -100,8 +100,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         there are fewer; on curved data each point is then joined with more, up to 12 for each
         dimension, from among the neighbours of its neighbours (see :func:`widen_graph`), if steps
         are arcs, there is no ``radius`` and there are at most 200 000 points. Where tangent planes
-        say nothing, 5 to 9 are taken if points are few, and 5 if the picture of that graph tells
-        more of the data.
+        say nothing, 5 to 9 are taken if points are few, and 7 or 5 if the picture of that graph
+        tells more of the data.
     radius : float, optional
         The length of the longest edge: needed for ``graph="radius"``, a bound for the others.
     graph : {"knn", "mutual", "radius"}, default="knn"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -13,18 +14,36 @@ from ptunfold.pipeline import build_quietly
 from ptunfold.threads import Run
 from ptunfold.types import FloatArray, Geometry, IntArray, Options
 
-_FEWEST, _MOST = 450, 20_000  # points; a part of fewer is too coarse, more would take long
+_FEWEST, _FEW, _MOST = 450, 1000, 20_000  # points; more than the most would take long
 _N_SOURCES = 16
 # Bars have to hold as many differences as errors of a normal distribution are within 1.44 standard
-# deviations. Half of the points and all of them are wrong in the same way in part, which their
-# differences do not tell: measured on sheets, spheres and hills (benchmarks/bars.py).
-_SHARE, _OF_NORMAL, _IN_COMMON = 0.85, 1.44, 1.25
-_IN_ROUNDING = 1.8  # of flat data, where nothing else is wrong
-# Half of few points is too coarse for curved data. More of them have more in common; beside holes
-# nearly all of what is wrong, so that bars are not made much shorter by them.
-_FEW, _PART_OF_FEW, _IN_COMMON_OF_FEW, _IN_ROUNDING_OF_FEW = 1000, 0.7, 1.65, 2.1
+# deviations.
+_SHARE, _OF_NORMAL = 0.85, 1.44
+
+
+class _Part(NamedTuple):
+    """How much of the points is unfolded alone, and what that can tell.
+
+    Both are wrong in the same way in part, which their differences do not tell: bars are ``common``
+    times as long for it. They are no shorter than ``least`` times those given.
+    """
+
+    share: float
+    common: float
+    least: float
+
+
+# Measured on sheets, spheres and hills (benchmarks/bars.py), by whether data are flat, where all
+# that is wrong is rounding, and whether points are few. Half of few is too coarse for curved data;
+# more of them have, beside holes, nearly all of what is wrong in common.
+_PARTS = {
+    (False, False): _Part(0.5, 1.25, 0.2),
+    (False, True): _Part(0.7, 1.65, 0.8),
+    (True, False): _Part(0.5, 1.8, 0.2),
+    (True, True): _Part(0.5, 2.1, 0.2),
+}
+_MOST_FACTOR = 5.0
 _LEAST_OFF = 1e-4  # of a bar: single differences may be next to nothing
-_LEAST_FACTOR, _LEAST_OF_FEW, _MOST_FACTOR = 0.2, 0.8, 5.0
 
 _known: WeakKeyDictionary[Geometry, Doubts] = WeakKeyDictionary()
 
@@ -68,9 +87,9 @@ def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
         nodes, doubts = np.flatnonzero(geometry.labels == 0), doubts_of(geometry, n_jobs)
     if len(nodes) < _FEWEST or not _is_clean(geometry, doubts):
         return given
-    is_flat, are_few = geometry.texture == "flat", len(nodes) < _FEW
-    part = _PART_OF_FEW if are_few and not is_flat else 0.5
-    some = nodes[sample(geometry.points[nodes], int(part * len(nodes)))]
+    is_flat = geometry.texture == "flat"
+    part = _PARTS[is_flat, len(nodes) < _FEW]
+    some = nodes[sample(geometry.points[nodes], int(part.share * len(nodes)))]
     coarse = _geometry_of(geometry.points[some], geometry, run)
     coarse_doubts = doubts_of(coarse, n_jobs)
     if not _is_clean(coarse, coarse_doubts):
@@ -83,18 +102,14 @@ def fitted_to_data(geometry: Geometry, doubts: Doubts, n_jobs: int | None = None
     if 2 * np.count_nonzero(is_apart) < is_apart.size:
         return given
     off = np.abs(rows - finer[0])[is_apart] / bars[is_apart]
-    in_common = _IN_COMMON_OF_FEW if are_few else _IN_COMMON
-    if is_flat:
-        in_common = _IN_ROUNDING_OF_FEW if are_few else _IN_ROUNDING
     logs = np.log(finer[0][is_apart])
     middle, power = float(logs.mean()), 0.0
     if not is_flat:
         power = float(np.polyfit(logs - middle, np.log(np.maximum(off, _LEAST_OFF)), 1)[0])
         power = min(max(power, 0.0), 1.0)
     off = off / np.exp(power * (logs - middle))
-    factor = in_common * float(np.quantile(off, _SHARE)) / _OF_NORMAL
-    least = _LEAST_OF_FEW if are_few and not is_flat else _LEAST_FACTOR
-    factor = min(max(factor, least), _MOST_FACTOR)
+    factor = part.common * float(np.quantile(off, _SHARE)) / _OF_NORMAL
+    factor = min(max(factor, part.least), _MOST_FACTOR)
     return given._replace(factor=factor, middle=float(np.exp(middle)), power=power)
 
 
