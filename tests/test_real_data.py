@@ -5,13 +5,15 @@ import warnings
 import numpy as np
 import pytest
 from scipy.ndimage import gaussian_filter, rotate
+from scipy.spatial.distance import pdist
+from scipy.stats import spearmanr
 from sklearn.datasets import load_digits, load_sample_images
 from sklearn.manifold import Isomap
 from sklearn.model_selection import StratifiedKFold, cross_val_score
 from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor
 
 from ptunfold import PTU, attempts, build_graph, geodesic_distances
-from ptunfold.datasets import s_with_hole, swiss_roll
+from ptunfold.datasets import s_with_hole, sphere, swiss_roll
 from ptunfold.embedding import judging
 from ptunfold.embedding.alignment import embedding_error
 
@@ -153,6 +155,47 @@ def test_noise_in_many_dimensions_is_taken_out_if_that_leaves_a_sheet(seed):
     exact = PTU().fit_transform(waves)
     assert embedding_error(model.embedding_, exact) < 0.15
     assert embedding_error(isomap(points, 10), exact) > 0.5
+
+
+def responses(n_neurons, seed, noise):
+    """Draw what neurons say that like one direction each, and the directions: a ring."""
+    rng = np.random.default_rng(seed)
+    angle, liked = rng.uniform(0, 2 * np.pi, 1000), rng.uniform(0, 2 * np.pi, n_neurons)
+    most = rng.lognormal(-0.3, 1, n_neurons)
+    tuned = most * np.exp(12 * (np.cos(angle[:, None] - liked) - 1))
+    points = np.sqrt(tuned + 0.05)
+    return points + noise * rng.standard_normal(points.shape), angle
+
+
+def test_a_thick_ring_is_no_noisy_sheet():
+    """Unfolded it would be less flat than lengths along the graph, which it is not on sheets."""
+    points, angle = responses(25, 0, noise=0.04)
+    model = PTU().fit(points)
+    assert model.texture_ == "rough"
+    true = pdist(np.column_stack((np.cos(angle), np.sin(angle))))
+    assert spearmanr(pdist(model.embedding_), true).statistic > 0.8  # 0.73 if it is denoised
+
+
+def test_unfolded_sheets_are_flatter_than_graphs_and_thick_rings_are_not():
+    noise = 0.3 * np.random.default_rng(0).standard_normal((1000, 3))
+    sheet = PTU().fit(swiss_roll(1000, hole=0.4).points + noise)
+    assert sheet.texture_ in ("noisy", "very noisy")
+    assert not judging.is_less_flat(sheet.connection_, dim=2)
+    ring = PTU(denoise=3).fit(responses(25, 0, noise=0.04)[0])
+    assert judging.is_less_flat(ring.connection_, dim=2)
+
+
+@pytest.mark.filterwarnings("ignore:the data are closed like a sphere")
+@pytest.mark.parametrize("seed", range(2))
+def test_noise_of_a_sphere_is_taken_out_though_no_picture_shows_it(seed):
+    exact = sphere(500, seed=seed)
+    noise = 0.06 * np.random.default_rng(seed).standard_normal((500, 3))
+    model = PTU().fit(exact.points + noise)
+    assert model.texture_ == "noisy"
+    sources = np.arange(0, 500, 25)
+    true = exact.true_rows(sources)
+    off = np.abs(model.distances(sources) - true)[true > 0] / true[true > 0]
+    assert off.mean() < 0.07
 
 
 @pytest.mark.parametrize("n_points", [100, 200, 400])

@@ -11,11 +11,12 @@ from ptunfold.embedding.judging import (
     Teller,
     are_few,
     fewer_neighbors,
+    is_less_flat,
     is_truer,
     teller,
     tells_less,
 )
-from ptunfold.geodesics.cutting import closes, closes_alike, least_points
+from ptunfold.geodesics.cutting import closes, least_points, must_fold
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
@@ -74,7 +75,9 @@ class Attempts:
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
-            if was_noise(geometry) and not self.is_spoilt(geometry, found, pruned, options):
+            if was_noise(geometry) and not self.is_spoilt(
+                geometry, found, pruned, options, texture
+            ):
                 return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
             texture = texture.without_noise
@@ -115,17 +118,24 @@ class Attempts:
         return False
 
     def is_spoilt(
-        self, geometry: Geometry, found: Pruned, pruned: Pruned, options: Options
+        self,
+        geometry: Geometry,
+        found: Pruned,
+        pruned: Pruned,
+        options: Options,
+        texture: Texture,
     ) -> bool:
-        """Tell whether denoised points tell less of the data than the graph as it was.
+        """Tell whether denoised points unfold less flat, or tell less of the data, than graphs.
 
         Only in doubt, and of what can be shown: pictures of solids and of closed sheets fold.
         """
         dim, n_jobs = options.intrinsic_dim, self.run.n_jobs
-        if not is_doubtful(geometry) or dim > 2 or are_few(len(self.points)):
+        if not is_doubtful(geometry, texture) or dim > 2 or are_few(len(self.points)):
             return False
-        if closes_alike(geometry, n_jobs):
+        if must_fold(geometry, n_jobs):
             return False
+        if texture.is_thick and is_less_flat(geometry.connection, dim=dim, n_jobs=n_jobs):
+            return True
         graphs = [pruned.graph]
         if may_thin(options):
             graphs.append(thinned(found.graph, fewer_neighbors(len(self.points))))

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 
 import numpy as np
 from scipy import sparse
+from scipy.linalg import eigvalsh
 from scipy.spatial import cKDTree
 
 from ptunfold.embedding.landmark_scaling import landmark_mds
@@ -125,6 +127,30 @@ def tells_less(
     return any(tell(graph) > unfolded + _CLEARLY for graph in graphs)
 
 
+def is_less_flat(connection: Connection, *, dim: int, n_jobs: int | None = None) -> bool:
+    """Tell whether unfolded lengths are less flat than those along the same edges.
+
+    Unfolding takes away what bends around holes add to lengths, and so lays sheets flat. Of what is
+    no sheet, as a thick ring in many dimensions, it winds up what goes around.
+    """
+    straight = replace(connection, coherence=np.zeros(connection.graph.n_edges))
+    unfolded, along = (_flatness(one, dim, n_jobs) for one in (connection, straight))
+    return unfolded < along
+
+
+def _flatness(connection: Connection, dim: int, n_jobs: int | None) -> float:
+    """Measure which share of the spectrum the first eigenvalues have, of some distances."""
+    _, sources, lengths = _lengths(connection, _LANDMARKS, n_jobs)
+    if len(sources) <= dim:
+        return 0.0
+    inner = lengths[:, sources] ** 2
+    inner += inner.T
+    for axis in (0, 1):
+        inner -= inner.mean(axis=axis, keepdims=True)
+    eigenvalues = eigvalsh(-inner)
+    return float(eigenvalues[-dim:].sum() / np.abs(eigenvalues).sum())
+
+
 def _strain(connection: Connection, dim: int, n_jobs: int | None) -> float:
     """Measure how far lengths in a picture of some points are off, relative to all of them."""
     _, sources, lengths, picture = _picture(connection, dim, _SOURCES, n_jobs)
@@ -137,9 +163,22 @@ def _strain(connection: Connection, dim: int, n_jobs: int | None) -> float:
 def _picture(
     connection: Connection, dim: int, n_sources: int, n_jobs: int | None
 ) -> tuple[IntArray, IntArray, FloatArray, FloatArray]:
-    """Draw some points, by unfolded lengths from a few of them.
+    """Draw some points, by unfolded lengths from a few of them: `_lengths`, and places."""
+    shown, sources, lengths = _lengths(connection, n_sources, n_jobs)
+    if len(sources) <= dim:
+        return shown[:0], sources[:0], lengths, np.empty((0, dim))
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        picture = landmark_mds(lengths, sources, dim).coordinates
+    return shown, sources, lengths, picture
 
-    Returns the points, which of them are sources, the lengths (n_sources, n_shown), and places.
+
+def _lengths(
+    connection: Connection, n_sources: int, n_jobs: int | None
+) -> tuple[IntArray, IntArray, FloatArray]:
+    """Unfold paths to some points from a few of them.
+
+    Returns the points, which of them are sources, and the lengths (n_sources, n_shown).
     """
     graph, n_points = connection.graph, connection.graph.n_points
     # Whatever the order of the points is.
@@ -152,13 +191,7 @@ def _picture(
     is_far: BoolArray = np.asarray(np.isinf(rows).mean(axis=1) > 0.5)
     sources, rows = sources[~is_far], rows[~is_far]
     is_there: BoolArray = np.asarray(np.isfinite(rows[:, shown]).all(axis=0))
-    lengths, sources = rows[:, shown[is_there]], np.cumsum(is_there)[sources] - 1
-    if len(sources) <= dim:
-        return shown[:0], sources[:0], lengths, np.empty((0, dim))
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        picture = landmark_mds(lengths, sources, dim).coordinates
-    return shown[is_there], sources, lengths, picture
+    return shown[is_there], np.cumsum(is_there)[sources] - 1, rows[:, shown[is_there]]
 
 
 def _centred(points: Points, shown: IntArray) -> FloatArray:

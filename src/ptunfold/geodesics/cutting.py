@@ -75,10 +75,14 @@ def closes(geometry: Geometry, n_jobs: int | None = None) -> bool:
     return any(topology.seams for *_, topology in _topologies(geometry, n_jobs))
 
 
-def closes_alike(geometry: Geometry, n_jobs: int | None = None) -> bool:
-    """Tell whether some part closes as flat data do, with nearly the same period everywhere."""
+def must_fold(geometry: Geometry, n_jobs: int | None = None) -> bool:
+    """Tell whether no picture can show some part: it has no rim, or closes as flat data do.
+
+    These have nearly the same period everywhere.
+    """
     return any(
-        topology.seams and all(seam.std <= _ALIKE * seam.length for seam in topology.seams)
+        not topology.has_rim
+        or (topology.seams and all(seam.std <= _ALIKE * seam.length for seam in topology.seams))
         for *_, topology in _topologies(geometry, n_jobs)
     )
 

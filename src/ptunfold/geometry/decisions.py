@@ -45,7 +45,8 @@ _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
-_SURELY = 0.97  # of the edges, what planes explain on noisy sheets: 0.98 and more
+# Of the edges, what planes explain on noisy sheets: 0.98 and more; where they are thick 0.986.
+_SURELY, _SURELY_IF_THICK = 0.97, 0.985
 _MUCH_LOST = 0.3  # coherence below it: lengths are those along the graph
 
 
@@ -214,9 +215,9 @@ def was_noise(geometry: Geometry) -> bool:
     return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
 
 
-def is_doubtful(geometry: Geometry) -> bool:
+def is_doubtful(geometry: Geometry, texture: Texture) -> bool:
     """Tell whether planes explain denoised points not as well as those of sheets."""
-    return geometry.transport.explained < _SURELY
+    return geometry.transport.explained < (_SURELY_IF_THICK if texture.is_thick else _SURELY)
 
 
 def is_no_sheet(geometry: Geometry, options: Options) -> bool:

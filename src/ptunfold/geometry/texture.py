@@ -29,6 +29,9 @@ _NOISY = 0.6
 # dealt with, 0.58 and more on images, tables and volumes; noise loses as neighbourhoods grow.
 _THIN, _THINNER = 0.55, 0.9
 _STRONG = 0.25
+# Noise of sheets whose planes are in doubt has 0.2 to 0.57, a thick ring in many dimensions 0.73 to
+# 0.81.
+_THICK = 0.65
 # Of the least tenth of misfits to their median: 0.78 and more with noise, up to 0.62 on surfaces.
 _EVEN, _EVERYWHERE = 0.7, 0.9
 # Of the edges, what lies in the tangent planes of a sheet: 0.93 and more without noise, 0.78 and
@@ -64,17 +67,26 @@ class Texture:
     scale : int
         So many times as many take part in the last round of denoising: of dense data noise fills
         small neighbourhoods.
+    thickness : float
+        Of noisy data, the first width of large neighbourhoods off the plane, as part of the last
+        one in it; the median.
     """
 
     kind: str
     explained: float
     n_each: int = MANY
     scale: int = 1
+    thickness: float = 0.0
 
     @property
     def is_noisy(self) -> bool:
         """Whether there is noise that can be dealt with."""
         return self.kind in ("noisy", "very noisy")
+
+    @property
+    def is_thick(self) -> bool:
+        """Whether the noise is nearly as wide as the sheet, which may be none, within its reach."""
+        return self.thickness >= _THICK
 
     @property
     def is_sheet(self) -> bool:
@@ -159,15 +171,15 @@ def texture_of(
     if room < MANY and explained < _EXPLAINED:  # too few to tell noise from more dimensions
         return Texture(clean, explained)
     if is_strong and room >= IN_STRONG_NOISE:
-        return Texture("very noisy", explained, scale=scale)
+        return Texture("very noisy", explained, MANY, scale, thin)
     # Noise is alike everywhere. If some neighbourhoods fit far worse than most, they are too wide,
     # and smaller ones are taken; of few points these from the start.
     nodes = sample(points, _SAMPLE_OF_MISFITS)
     for n_each in (MANY, FEW) if is_strong or room >= MANY else (FEW,):
         misfits = look(n_each * n_terms).off
         if np.square(misfits).mean() <= _ALIKE * np.median(misfits) ** 2:
-            return Texture("noisy", explained, n_each, scale)
-    return Texture("noisy" if room >= MANY else clean, explained, scale=scale)
+            return Texture("noisy", explained, n_each, scale, thin)
+    return Texture("noisy" if room >= MANY else clean, explained, MANY, scale, thin)
 
 
 def noise_left(points: FloatArray, graph: Graph, dim: int, n_jobs: int | None = None) -> float:
