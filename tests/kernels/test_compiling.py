@@ -1,10 +1,12 @@
 """What is compiled is kept, unless it cannot be; and what is kept is right, or not taken."""
 
+import ast
 import errno
 import shutil
 import signal
 import sys
 from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 
 import numba
 import numpy as np
@@ -185,3 +187,44 @@ def test_an_interrupt_that_becomes_an_error_is_one_still(fresh):
     with pytest.raises(KeyboardInterrupt) as caught:
         double(ARRAYS[0])
     assert isinstance(caught.value.__cause__, ValueError)
+
+
+def sums_that_write(source):
+    """Return the lines of innermost loops that sum in any order and write into an array."""
+    found = []
+    for function in ast.walk(ast.parse(source)):
+        is_any_order = isinstance(function, ast.FunctionDef) and any(
+            "fastmath=SUMS" in ast.unparse(decorator) for decorator in function.decorator_list
+        )
+        for loop in ast.walk(function) if is_any_order else ():
+            inside = list(ast.walk(loop))[1:]
+            if not isinstance(loop, ast.For) or any(isinstance(each, ast.For) for each in inside):
+                continue
+            changed = [each.target for each in inside if isinstance(each, ast.AugAssign)]
+            written = [
+                place for each in inside if isinstance(each, ast.Assign) for place in each.targets
+            ]
+            sums = any(isinstance(place, ast.Name) for place in changed)
+            if sums and any(isinstance(place, ast.Subscript) for place in changed + written):
+                found.append(loop.lineno)
+    return found
+
+
+def test_no_sum_in_any_order_writes_into_an_array():
+    """Its order would depend on the addresses of arrays, and the last bit with it."""
+    sources = sorted(Path(compiling.__file__).parent.glob("*.py"))
+    sums = [source for source in sources if "fastmath=SUMS" in source.read_text()]
+    assert len(sums) > 3
+    assert {source.name: sums_that_write(source.read_text()) for source in sums} == {
+        source.name: [] for source in sums
+    }
+    wrong = """
+@compiled(fastmath=SUMS)
+def length(points, offset):
+    total = 0.0
+    for column in range(3):
+        offset[column] = points[0, column] - points[1, column]
+        total += offset[column] ** 2
+    return total
+"""
+    assert sums_that_write(wrong) == [5]

@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.compiling import SUMS, compiled
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compiled(fastmath=SUMS)
 def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths):
     """Write edges in the frames at both ends, and these frames in each other.
 
@@ -32,9 +32,10 @@ def write_in_frames(points, frames, tails, heads, overlaps, forth, back, lengths
                 for row in range(dim):
                     at_tail[row, feature] = frames[tail, feature, row]
             last = tail
-        square = 0.0
         for feature in range(n_features):
             offset[feature] = np.float64(points[head, feature]) - np.float64(points[tail, feature])
+        square = 0.0
+        for feature in range(n_features):  # a loop of its own: see `SUMS`
             square += offset[feature] * offset[feature]
         lengths[edge] = np.sqrt(square)
         for row in range(dim):
@@ -179,7 +180,7 @@ def fit_arcs(forth, back, turns, lengths, longest, mean, arcs, there, here, laid
         laid.longer[forth[edge]] = laid.longer[back[edge]] = ratio
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compiled(fastmath=SUMS)
 def shortest_shadows(points, frames, tails, heads, least, most):
     """Fill ``least`` and ``most`` (m,) with the shadows of edges on the planes at their ends.
 
@@ -189,9 +190,10 @@ def shortest_shadows(points, frames, tails, heads, least, most):
     offset = np.empty(n_features)
     for edge in range(len(tails)):
         tail, head = tails[edge], heads[edge]
-        square, at_tail, at_head = 0.0, 0.0, 0.0
         for feature in range(n_features):
             offset[feature] = np.float64(points[head, feature]) - np.float64(points[tail, feature])
+        square, at_tail, at_head = 0.0, 0.0, 0.0
+        for feature in range(n_features):  # a loop of its own: see `SUMS`
             square += offset[feature] * offset[feature]
         least[edge], most[edge] = 1.0, 1.0
         if square == 0:

@@ -20,6 +20,11 @@ from numba.core.compiler_lock import global_compiler_lock
 from ptunfold.caller import warn
 from ptunfold.interrupts import unswallowed_interrupts
 
+# Sums in any order, so that they are done with vector instructions. A loop that sums must write
+# into no array: LLVM would see by the addresses, while it runs, whether that array may be one of
+# those it reads, and sum in another order if it lies close behind them.
+SUMS = {"reassoc", "contract"}
+
 
 def compiled(variant="", **options):
     """Compile a function when it is called; it releases the GIL.

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.compiling import SUMS, compiled
 
 
-@compiled(fastmath={"reassoc", "contract"})
+@compiled(fastmath=SUMS)
 def squared_lengths(points, tails, heads, squares):
     """Fill ``squares`` (E,) with the squared lengths of the edges, in float64."""
     for edge in range(len(tails)):

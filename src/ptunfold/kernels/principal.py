@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.compiling import SUMS, compiled
 
 _MOST_ROUNDS = 20
 _LEAST_GAIN = 0.1  # in a round; with less it would take too many
 _TOLERANCE = 1e-14
-# Sums in any order, so that they are done with vector instructions.
-_SUMS = {"reassoc", "contract"}
 
 
 @compiled()
@@ -57,7 +55,7 @@ def gather_offsets(points, members, counts, offsets, rounding):
                 offsets[row, index, column] = 0.0
 
 
-@compiled(fastmath=_SUMS)
+@compiled(fastmath=SUMS)
 def _remove(vectors, axis, basis, n_rows):
     """Take the part along the first ``n_rows`` of an orthonormal basis out of a vector.
 
@@ -91,7 +89,7 @@ def _orthonormalize(vectors):
     return True
 
 
-@compiled(fastmath=_SUMS)
+@compiled(fastmath=SUMS)
 def _multiply(matrices, row, scale, vectors, product):
     """Multiply ``vectors`` (d, m) by the symmetric ``matrices[row]`` and ``scale``."""
     for axis in range(len(vectors)):

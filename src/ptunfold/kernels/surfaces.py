@@ -8,9 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from ptunfold.kernels.compiling import compiled
+from ptunfold.kernels.compiling import SUMS, compiled
 
-_SUMS = {"reassoc", "contract"}
 _MOST_SWEEPS = 30
 _NARROW = 1e-2  # of the length of a neighbourhood: squares lose digits there
 _RIDGE = 1e-12  # keeps equations solvable where members lie in a line
@@ -87,7 +86,7 @@ def principal_axes(offsets, values, bases):
             values[node, :] = np.nan
 
 
-@compiled(fastmath=_SUMS)
+@compiled(fastmath=SUMS)
 def distances_from_planes(offsets, bases, counts, residual):
     """Fill ``residual`` (n,) with the root mean square distance of members from their plane."""
     n_members, n_features = offsets.shape[1:]
@@ -109,7 +108,7 @@ def distances_from_planes(offsets, bases, counts, residual):
         residual[node] = np.sqrt(square / (counts[node] + 1))
 
 
-@compiled(fastmath=_SUMS)
+@compiled(fastmath=SUMS)
 def _fit(terms, weights, normal, moments, coefficients, off):
     """Fit by weighted least squares: ``coefficients`` (D, t), and distances ``off`` (m,).
 
