@@ -2,6 +2,7 @@
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -28,6 +29,7 @@ def agree(model, again, new):
             if isinstance(value, np.ndarray):
                 np.testing.assert_array_equal(getattr(getattr(again, name), key), value)
     assert again.texture_ == model.texture_
+    assert again.frames_.n_members == model.frames_.n_members
     np.testing.assert_array_equal(again.transform(new), model.transform(new))
     places = model.embedding_[np.isfinite(model.embedding_).all(axis=1)]
     np.testing.assert_array_equal(again.inverse_transform(places), model.inverse_transform(places))
@@ -265,6 +267,69 @@ def test_what_would_not_be_read_again_is_not_saved(tmp_path):
     with pytest.raises(ValueError, match="its parameter tangent='flat' is not known"):
         model.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.filterwarnings("ignore:neighbourhoods are not", "ignore:the tangent planes explain")
+@pytest.mark.parametrize(
+    ("fitted", "then"),
+    [
+        ("cosine", "euclidean"),
+        ("euclidean", "cityblock"),
+        ("cityblock", "chebyshev"),
+        ("euclidean", lambda one, other: 0.0),
+        ("euclidean", "no metric"),
+    ],
+)
+def test_a_model_is_saved_as_it_was_fitted(fitted, then, tmp_path):
+    """Not by a metric that was set after the fit, or for one that failed."""
+    points = s_with_hole(300).points + 5
+    model = PTU(metric=fitted).fit(points)
+    expected = model.transform(points[:9] + 0.01)
+    model.set_params(metric=then).save(tmp_path / "m.safetensors")
+    again = PTU.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.transform(points[:9] + 0.01), expected)
+    assert again.metric == fitted
+
+
+def test_what_becomes_of_the_embedding_is_of_no_account(tmp_path):
+    points = s_with_hole(300).points
+    expected = PTU().fit(points).transform(points[:9] + 0.01)
+    model = PTU()
+    places = model.fit_transform(points)
+    places -= places.min(axis=0)  # as for a picture
+    places /= 10
+    model.save(tmp_path / "m.safetensors")
+    loaded = PTU.load(tmp_path / "m.safetensors")
+    loaded.embedding_[:] = 0
+    for each in (model, loaded, pickle.loads(pickle.dumps(model))):
+        np.testing.assert_array_equal(each.transform(points[:9] + 0.01), expected)
+    again = PTU.load(tmp_path / "m.safetensors")
+    np.testing.assert_array_equal(again.inverse_transform(again.embedding_[:9]), points[:9])
+
+
+def test_words_of_numpy_are_saved(tmp_path):
+    model = PTU(mds=np.str_("classical"), tangent=np.str_("pca")).fit(s_with_hole(300).points)
+    model.save(tmp_path / "m.safetensors")
+    again = PTU.load(tmp_path / "m.safetensors")
+    assert (again.mds, again.tangent) == ("classical", "pca")
+
+
+class Narrow(PTU):
+    """A class of a user's own, with parameters of its own."""
+
+    def __init__(self, n_components=2, color="red"):
+        super().__init__(n_components, denoise=0)
+        self.color = color
+
+
+def test_a_class_of_ones_own_is_saved(tmp_path):
+    model = Narrow(3).fit(s_with_hole(300).points)
+    model.save(tmp_path / "m.safetensors")
+    for kind in (Narrow, PTU):
+        again = kind.load(tmp_path / "m.safetensors")
+        assert type(again) is kind
+        assert (again.n_components, again.denoise) == (3, 0)
+        np.testing.assert_array_equal(again.embedding_, model.embedding_)
 
 
 def test_the_permissions_are_those_of_any_file(saved, tmp_path):

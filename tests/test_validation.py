@@ -3,6 +3,8 @@
 import anndata
 import numpy as np
 import pandas as pd
+import polars as pl
+import pyarrow as pa
 import pytest
 from scipy import sparse
 from scipy.spatial.distance import cdist
@@ -243,6 +245,68 @@ def test_integers_and_lists_are_taken():
     assert check_points([[1, 2], [3, 4], [5, 7]]).dtype == np.float64
     assert check_points(GOOD.astype(np.float32)).dtype == np.float32
     assert check_points(GOOD.astype(np.float16)).dtype == np.float64
+
+
+def test_single_precision_is_kept_whatever_a_library_calls_it():
+    single = GOOD.astype(np.float32)
+    names = [f"x{column}" for column in range(single.shape[1])]
+    frame = pd.DataFrame(single, columns=names)
+    kinds = [pl.DataFrame(single, schema=names), frame, pa.Table.from_pandas(frame)]
+    kinds += [frame.astype("Float32"), frame.astype("float32[pyarrow]"), single.astype(">f4")]
+    for given in kinds:
+        assert check_points(given).dtype == np.float32
+        np.testing.assert_array_equal(check_points(given), single)
+    for mixed in (frame.astype({"x0": float}), frame.astype({"x0": int})):
+        assert check_points(mixed).dtype == np.float64
+
+
+def test_tables_of_arrow_are_data_frames():
+    names = [f"x{column}" for column in range(GOOD.shape[1])]
+    model = PTU(landmarks=None).fit(pa.table(dict(zip(names, GOOD.T, strict=True))))
+    assert list(model.feature_names_in_) == names
+    np.testing.assert_array_equal(model.embedding_, PTU(landmarks=None).fit(GOOD).embedding_)
+
+
+class Buffer:
+    """An array of another library, which hands out what it holds."""
+
+    def __init__(self, values):
+        self.values, self.shape, self.dtype = values, values.shape, values.dtype
+
+    def __array__(self, dtype=None, copy=None):
+        return self.values
+
+    def __len__(self):
+        return len(self.values)
+
+
+def test_what_becomes_of_a_buffer_is_of_no_account():
+    held = GOOD.copy()
+    model = PTU().fit(Buffer(held))
+    expected = PTU().fit(GOOD).transform(GOOD[:5] + 0.01)
+    held[:] = 0
+    np.testing.assert_array_equal(model.transform(GOOD[:5] + 0.01), expected)
+
+
+@pytest.mark.parametrize("kind", [np.int8, np.uint8, np.int16])
+def test_small_numbers_of_numpy_do_not_overflow(kind):
+    asked = {"n_neighbors": 10, "intrinsic_dim": 2, "tangent_neighbors": 15, "n_jobs": 1}
+    points = flat_square(300).points
+    for more in ({"denoise": 0, "landmarks": None}, {"landmarks": 50}):
+        given = {name: value if value is None else kind(value) for name, value in more.items()}
+        small = PTU(kind(2), **{name: kind(value) for name, value in asked.items()}, **given)
+        expected = PTU(2, **asked, **more).fit_transform(points)
+        np.testing.assert_array_equal(small.fit_transform(points), expected)
+
+
+@pytest.mark.filterwarnings("ignore:neighbourhoods are not", "ignore:the tangent planes explain")
+@pytest.mark.parametrize("other", ["manhattan", "l1", "infinity"])
+def test_other_names_of_metrics_place_new_points(other):
+    name = {"infinity": "chebyshev"}.get(other, "cityblock")
+    points = flat_square(200, n_features=3).points
+    expected = PTU(metric=name).fit(points).transform(points[:9] + 0.01)
+    found = PTU(metric=other).fit(points).transform(points[:9] + 0.01)
+    np.testing.assert_array_equal(found, expected)
 
 
 def test_a_finite_sum_is_not_needed():

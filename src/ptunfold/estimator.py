@@ -62,6 +62,7 @@ from ptunfold.validation.values import (
     check_is_fitted,
     check_sources,
     check_verbose,
+    plain,
 )
 
 _WITH_LESS = (
@@ -339,6 +340,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def _fit(self, X: Any, graph: Any) -> None:
         points = self._taken(X)
         check_count("n_components", self.n_components)
+        n_components = plain(self.n_components)
         options = check_options(
             points,
             graph=self.graph if graph is None else graph,
@@ -356,16 +358,16 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.random_state,
             points,
             options,
-            self.n_components,
+            n_components,
             engine=engine,
             mds=self.mds,
-            n_jobs=self.n_jobs,
+            n_jobs=plain(self.n_jobs),
         )
         with engine:
             geometry, embedding, self.landmarks_ = unfold(
                 points,
                 options,
-                self.n_components,
+                n_components,
                 plan,
                 engine,
                 Run(self.n_jobs, bool(self.verbose)),
@@ -382,7 +384,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         given = None
         if not isinstance(points, Space) and points.shape[1] > geometry.points.shape[1]:
             given = points
-        self._fitted = Fitted(geometry, self.embedding_, given, self.metric)
+        self._fitted = Fitted(geometry, embedding.coordinates.copy(), given, self.metric)
 
     def _taken(self, X: Any) -> Points:
         """Check the input; a copy of it, by which new points are placed whatever becomes of X."""
@@ -394,9 +396,12 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             self.n_features_in_ = len(found)
             return found
         points = check_points(X, self)
-        is_array = isinstance(X, np.ndarray)
-        # A data frame may hand out a view of what it holds.
-        if np.may_share_memory(X, points) if is_array else points.base is not None:
+        if isinstance(X, np.ndarray):
+            is_shared = np.may_share_memory(X, points)
+        else:  # a data frame may hand out a view of what it holds, others that itself
+            is_array_like = hasattr(X, "__array__") and not hasattr(X, "columns")
+            is_shared = is_array_like or points.base is not None
+        if is_shared:
             points = points.copy()
         return taken(points, metric)
 
@@ -1021,9 +1026,12 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         True
         """
         check_is_fitted(self)
-        parameters = self.get_params(deep=False)
+        # The metric of the fit, whatever has been set since.
+        known = {name: getattr(self, name) for name in PTU._get_param_names()}
+        known |= {"engine": engine_name(self.engine), "metric": self._fitted.metric}
         model = {name: getattr(self, name) for name in SAVED} | {
-            "parameters": parameters | {"engine": engine_name(self.engine)},
+            "embedding_": self._fitted.embedding,
+            "parameters": known,
             "engines": ENGINES,
             "texture": self.texture_,
             "n_features": int(self.n_features_in_),
@@ -1063,11 +1071,13 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> bool((again.embedding_ == model.embedding_).all())
         True
         """
-        parameters, attributes = read_model(path, cls._get_param_names(), ENGINES)
-        model = cls(**parameters)
+        parameters, attributes = read_model(path, PTU._get_param_names(), ENGINES)
+        asked = cls._get_param_names()  # of a class of one's own, perhaps others
+        model = cls(**{name: value for name, value in parameters.items() if name in asked})
+        model.__dict__.update(parameters)
         geometry, given = attributes.pop("geometry"), attributes.pop("given")
         model.__dict__.update(attributes)
-        model._fitted = Fitted(geometry, model.embedding_, given, model.metric)
+        model._fitted = Fitted(geometry, model.embedding_.copy(), given, model.metric)
         return model
 
     def _dimension_of(self, points: Points) -> int:

@@ -28,6 +28,7 @@ from ptunfold.types import (
     Topology,
     pair_keys,
 )
+from ptunfold.validation.matrices import check_metric
 
 _making = Lock()
 _N_ANCHORS, _FEWEST = 40, 5  # whose distances tell how sure places are; in each component
@@ -170,7 +171,8 @@ class Fitted:
                 if self.geometry.seen is None:
                     made = Extension(self.geometry, self.embedding[order], given, n_jobs)
                 else:
-                    what = (self.geometry, self.embedding[order], self.metric)
+                    metric = check_metric(self.metric)
+                    what = (self.geometry, self.embedding[order], metric)
                     made = SeenExtension(*what, n_jobs)
                 self.__dict__["_extension"] = made
         extension: Extension | SeenExtension = self.__dict__["_extension"]

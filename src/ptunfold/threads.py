@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from ctypes import c_int, c_void_p
 from dataclasses import dataclass
 from functools import cache
+from numbers import Integral
 from threading import Event, Lock, Thread, get_ident, local
 from typing import Any
 
@@ -58,6 +59,8 @@ def effective_n_jobs(n_jobs: int | None) -> int:
         n_jobs = in_context
     if n_jobs is None:
         n_jobs = 1 if _is_worker(backend) else n_cores()
+    if isinstance(n_jobs, Integral):
+        n_jobs = int(n_jobs)  # small numbers of NumPy would overflow
     if not getattr(backend, "uses_threads", False):
         backend = ThreadingBackend()  # others count processes, which some processes may not start
     return min(backend.effective_n_jobs(n_jobs), _MOST_PER_CORE * n_cores())

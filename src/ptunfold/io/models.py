@@ -46,7 +46,7 @@ _PARTS = (
 )
 _MAY_LACK = (
     *("graph.bridges", "frames.lift", "frames.is_one_sided", "frames.curvature"),
-    *("frames.members", "frames.negative"),
+    *("frames.members", "frames.negative", "frames.n_members"),
     *(f"connection.{name}" for name in ("lengths", "coherence", "points", "explained")),
     "connection.curvature",
     *("surface", "order", "torn"),
@@ -117,7 +117,7 @@ def _as_json(value: Any) -> Any:
     if isinstance(value, np.random.RandomState):
         return None
     # Numbers of NumPy, ranges, columns of tables.
-    return value if value is None or isinstance(value, str) else np.asarray(value).tolist()
+    return value if value is None else np.asarray(value).tolist()
 
 
 def _read(path: str | Path) -> tuple[Arrays, Any]:
@@ -265,7 +265,9 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     lengths = parts["connection"].pop("lengths", graph.lengths)
     connection = Connection(graph.with_lengths(lengths), **parts["connection"])
     whole = {"surface": arrays["points"]} | parts[""]
-    frames = Frames(**parts["frames"])
+    n_members = parts["frames"].pop("n_members", np.zeros(1, dtype=np.int64))
+    check_indices(n_members, "frames.n_members", graph.n_points + 1)
+    frames = Frames(**parts["frames"], n_members=int(n_members.max(initial=0)))
     seen = None
     if "seen" in parts or frames.members is not None:
         if missing := [name for name in _SEEN if name not in arrays]:

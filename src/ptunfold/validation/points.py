@@ -73,8 +73,11 @@ def has_partitions(X: Any) -> bool:
 
 
 def in_memory(X: Any) -> Any:
-    """Compute a collection of Dask; return anything else as it is."""
-    return X.compute() if is_lazy(X) else X
+    """Compute a collection of Dask, make a table of Arrow a data frame; leave all else."""
+    if is_lazy(X):
+        return X.compute()
+    is_of_arrow = type(X).__module__.partition(".")[0] == "pyarrow" and hasattr(X, "to_pandas")
+    return X.to_pandas() if is_of_arrow and hasattr(X, "column_names") else X
 
 
 def warn_of_distances(points: FloatArray) -> None:
@@ -122,6 +125,8 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = 
             f"{name}.toarray(), or reduce the points first, for example with "
             "sklearn.decomposition.TruncatedSVD"
         )
+    if isinstance(X, np.matrix):
+        raise TypeError(f"{name} is a numpy.matrix; pass numpy.asarray({name})")
     refuse_mask(X, name)
     X = _with_shape(X, name)
     shape = tuple(X.shape)
@@ -140,7 +145,8 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = 
             "is a single point"
         )
     _check_values(X, name)
-    options = {"dtype": (np.float64, np.float32), "order": "C", "ensure_all_finite": False}
+    dtypes = np.float32 if _is_single(X) else (np.float64, np.float32)
+    options = {"dtype": dtypes, "order": "C", "ensure_all_finite": False}
     try:
         points = (
             check_array(X, input_name=name, **options)
@@ -165,6 +171,13 @@ def _as_array(X: Any, estimator: Any = None, *, reset: bool = True, name: str = 
             f"{name} holds values that are no numbers ({_one_sentence(said)}); {_REMEDY_FOR_TEXT}"
         ) from error
     return kernel_ready(points, points.dtype)
+
+
+def _is_single(X: Any) -> bool:
+    """Tell whether all of an array or a data frame is float32, whatever its library calls it."""
+    kinds = list(getattr(X, "dtypes", ())) or [getattr(X, "dtype", None)]
+    single = ("float32", ">f4", "<f4", "float[pyarrow]")
+    return all(str(kind).lower() in single for kind in kinds)
 
 
 def refuse_mask(values: Any, name: str) -> None:
@@ -196,6 +209,11 @@ def _check_values(X: Any, name: str) -> None:
             raise ValueError(f"{name} holds text in its column {column!r}; {_REMEDY_FOR_TEXT}")
         if words.startswith(("date", "time", "duration")):
             raise _no_dates(name)
+        if words.startswith("sparse"):
+            raise TypeError(
+                f"{name} has sparse columns, but tangent frames need dense points: pass "
+                f'{name}.astype("float64")'
+            )
     if kind == "c":
         raise _no_complex_numbers(name)
     if kind in ("M", "m"):

@@ -30,6 +30,7 @@ from ptunfold.validation.values import (
     check_seed,
     check_sources,
     n_coefficients,
+    plain,
 )
 
 
@@ -59,6 +60,9 @@ def check_options(
     :func:`ptunfold.geometry.decisions.resolve_auto` to decide.
     """
     n_points, n_features = points.shape
+    intrinsic_dim, n_components = plain(intrinsic_dim), plain(n_components)
+    n_neighbors, tangent_neighbors = plain(n_neighbors), plain(tangent_neighbors)
+    denoise = plain(denoise)
     check_choice("step", step, ("auto", *STEPS))
     check_choice("disconnected", disconnected, DISCONNECTED)
     check_choice("search", search, SEARCHES)

@@ -41,6 +41,17 @@ def first_repeated(names: Iterable[Any]) -> Any:
     return None
 
 
+def plain(value: Any) -> Any:
+    """Return a number or word of NumPy as Python's own: small ones would overflow, not grow.
+
+    Examples
+    --------
+    >>> plain(np.int8(100)) + 100
+    200
+    """
+    return value.item() if isinstance(value, np.generic) else value
+
+
 def check_choice(name: str, value: Any, choices: Iterable[str]) -> None:
     """Check an option against its possible values."""
     if not isinstance(value, str) or value not in choices:
