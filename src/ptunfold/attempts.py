@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+
+import numpy as np
 
 from ptunfold.embedding.judging import (
     BARELY,
@@ -17,6 +19,7 @@ from ptunfold.embedding.judging import (
     tells_less,
 )
 from ptunfold.geodesics.cutting import closes, least_points, must_fold
+from ptunfold.geodesics.overlapping import MANY, MOST, NEARLY_NONE, share_below_chords
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
@@ -26,6 +29,7 @@ from ptunfold.geometry.decisions import (
     may_thin,
     resolve_auto,
     was_noise,
+    with_dimension,
 )
 from ptunfold.geometry.graph import joined_by, thinned, with_edges, without_edges
 from ptunfold.geometry.neighbors import edge_lengths
@@ -34,6 +38,9 @@ from ptunfold.geometry.texture import Texture
 from ptunfold.planning import RoomCheck
 from ptunfold.threads import Run
 from ptunfold.types import Geometry, Graph, IntArray, Options, Points, Settings, Space
+from ptunfold.validation.records import known_good
+
+_MOST_TRIED = 20_000  # points: tight windings are joined where there are few
 
 Build = Callable[[Pruned, Settings, Texture | None], Geometry]
 
@@ -54,6 +61,8 @@ class Attempts:
         Threads and progress bars.
     check : callable, optional
         Looks whether there is room, once it is known what the data are like.
+    said : list of str
+        What there is to say about what was built last.
     """
 
     points: Points
@@ -61,8 +70,48 @@ class Attempts:
     build: Build
     run: Run
     check: RoomCheck | None
+    said: list[str]
 
     def best(self, options: Options) -> Geometry:
+        """Decide what is left to the data, and otherwise if what is unfolded overlaps itself.
+
+        Where nothing else helps, distances are lengths along the graph.
+        """
+        geometry = self.decided(options)
+        share = self.overlap(geometry, options)
+        if share < MANY:
+            return geometry
+        said = self.said.copy()
+        for other in self.otherwise(geometry, options):
+            tried = self.decided(other)
+            falls_apart = _n_bridges(tried) > _n_bridges(geometry)
+            if not falls_apart and self.overlap(tried, other) < NEARLY_NONE:
+                return tried
+        self.said[:] = said
+        connection, dim = geometry.connection, geometry.connection.intrinsic_dim
+        if share < MOST and not is_less_flat(connection, dim=dim, n_jobs=self.run.n_jobs):
+            return geometry
+        along = np.zeros(connection.graph.n_edges)
+        connection = known_good(replace(connection, coherence=along, curvature=None))
+        return replace(geometry, connection=connection, overlapping=share)
+
+    def overlap(self, geometry: Geometry, options: Options) -> float:
+        """Tell how much of what is unfolded lies on itself, of sheets in space."""
+        is_asked = options.coherence is not None or geometry.texture == "rough"
+        is_flat = self.points.shape[1] == geometry.connection.intrinsic_dim
+        return 0.0 if is_asked or is_flat else share_below_chords(geometry, self.run)
+
+    def otherwise(self, geometry: Geometry, options: Options) -> Iterator[Options]:
+        """Say what else to try: fewer dimensions without the noise, or fewer neighbours."""
+        if options.may_shrink:
+            narrower = with_dimension(options, geometry.surface, geometry.graph, self.run)
+            if narrower is not options:
+                yield narrower
+        if may_thin(options) and len(self.points) <= _MOST_TRIED:
+            for n_neighbors in FEWER:
+                yield replace(options, n_neighbors=n_neighbors)
+
+    def decided(self, options: Options) -> Geometry:
         """Decide what is left to the data, build, and judge by it what was decided."""
         n_points = len(self.points)
         settings = resolve_auto(options, None, n_points)
@@ -244,3 +293,7 @@ class Attempts:
         if not tells_less and pass_each_other(pruned.graph, pruned.shortcuts, self.run):
             return pruned
         return Pruned(whole, pruned.shortcuts[:0])
+
+
+def _n_bridges(geometry: Geometry) -> int:
+    return 0 if geometry.graph.bridges is None else len(geometry.graph.bridges)

@@ -146,7 +146,14 @@ def build_geometry(
         for message in said:
             warn(message)
     _warn_of_negative(geometry)
-    if is_no_sheet(geometry, options) and len(points) >= _MANY_POINTS:
+    if geometry.overlapping:
+        warn(
+            f"unfolded in {geometry.connection.intrinsic_dim} dimensions the data overlap "
+            f"themselves, {geometry.overlapping:.0%} of the distances being shorter than the "
+            "straight line, so distances are lengths along the graph, as in Isomap; pass another "
+            "intrinsic_dim, or fewer n_neighbors, unless the data wind around a hole or a tip"
+        )
+    elif is_no_sheet(geometry, options) and len(points) >= _MANY_POINTS:
         warn(
             f"{geometry.transport}, as in Isomap: the data are no sheet of "
             f"intrinsic_dim={geometry.connection.intrinsic_dim} dimensions",
@@ -172,7 +179,7 @@ def build_quietly(
     with single_threaded_blas():
         points, order = prepare(points, options, is_ordered=is_ordered)
         builder = _Builder(points, order, engine, run, said)
-        return Attempts(points, order, builder.build, run, check).best(options)
+        return Attempts(points, order, builder.build, run, check, said).best(options)
 
 
 @dataclass(frozen=True, eq=False)

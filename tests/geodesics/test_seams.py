@@ -374,3 +374,14 @@ def test_a_cloud_is_no_ring(seed):
     model = PTU(1, denoise=3).fit(points)
     assert len(model.images()) == 0
     assert not (model.topology_.seams and model.topology_.is_sure)
+
+
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+@pytest.mark.parametrize("seed", range(4))
+def test_a_track_that_crosses_itself_has_no_period_of_nothing(seed):
+    """At the crossing it may come back turned, which no ring does."""
+    rng = np.random.default_rng(seed)
+    turn = rng.uniform(-1.4, 1.4, 400)
+    points = np.column_stack((turn**2, turn**3 - turn)) + 0.1 * rng.normal(size=(400, 2))
+    seams = PTU(1).fit(points).topology_.seams
+    assert all(seam.kind == "period" and seam.length > 0 for seam in seams)

@@ -122,10 +122,11 @@ def _find_among(
 
 def _closes(group: Group, dim: int, has_rim: bool) -> bool:
     """Tell whether a loop goes around more than a hole, which a surface without a rim has not."""
-    if dim == 1:
-        return group.closing >= _CLOSED
+    is_turned_over = np.linalg.det(group.turn) < 0
+    if dim == 1:  # a ring goes on as it came; a track that crosses itself may come back turned
+        return group.closing >= _CLOSED and not is_turned_over
     # Around a hole left stays left.
-    is_loop = group.closing >= _CLOSED or np.linalg.det(group.turn) < 0
+    is_loop = group.closing >= _CLOSED or is_turned_over
     return not has_rim or (is_loop and group.trust >= _TRUSTED)
 
 

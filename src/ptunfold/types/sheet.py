@@ -329,6 +329,8 @@ class Geometry:
     points all of this is in an order of its own: point i here is the caller's point ``order[i]``.
     ``torn`` (n_torn, 2) are edges across seams, which the embedding tears. Where points are known
     by their distances alone, ``seen`` has what stays of these, and ``points`` are to be looked at.
+    ``overlapping`` is the share of the distances that fell short of the straight line, where that
+    was too much and they are lengths along the graph instead.
     """
 
     graph: Graph
@@ -342,6 +344,7 @@ class Geometry:
     order: IntArray | None = None
     torn: IntArray | None = None
     seen: Seen | None = None
+    overlapping: float = 0.0
 
     @cached_property
     def chart(self) -> Connection:

@@ -1,0 +1,42 @@
+"""Whether data overlap themselves when they are unfolded."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+from scipy.spatial.distance import cdist
+
+from ptunfold.geodesics.rows import MeanRows
+from ptunfold.geometry.graph import without_bridges
+from ptunfold.geometry.order import sample
+from ptunfold.threads import Run
+from ptunfold.types import Geometry
+
+_SHORT = 0.9  # of the straight line
+# So many distances are that short: of sheets up to 0.008, where few points are noisy, and none of
+# most; 0.012 and more where data wind around a hole by more than a full turn, have fewer dimensions
+# than they are unfolded in, or are held together by shortcuts. Once around it is 0.01 to 0.05, and
+# the picture may be as it should.
+NEARLY_NONE, MANY, MOST = 0.002, 0.01, 0.05
+_FEWEST, _MOST, _VALUES = 4, 16, 200_000  # sources, so that many points take no longer for it
+
+
+def share_below_chords(geometry: Geometry, run: Run = Run()) -> float:
+    """Tell how many distances from some points are far shorter than the straight line.
+
+    None can be, on any sheet: what is unfolded lies on itself then. Ways over bridges do not count,
+    since these lead from one sheet to another.
+    """
+    connection = geometry.connection
+    if connection.points is None:
+        return 0.0
+    inside = np.flatnonzero(geometry.labels >= 0)
+    count = int(np.clip(_VALUES // len(inside), _FEWEST, _MOST))
+    sources = inside[sample(connection.points[inside], count)]
+    rows = np.empty((len(sources), len(connection.points)))
+    MeanRows(replace(connection, points=None)).fill(sources, rows, run.quiet)
+    chords = cdist(connection.points[sources], connection.points)
+    pieces = without_bridges(connection.graph).component_labels
+    is_apart = np.isfinite(rows) & (chords > 0) & (pieces[sources][:, None] == pieces)
+    return float(np.mean(rows[is_apart] < _SHORT * chords[is_apart])) if is_apart.any() else 0.0
