@@ -44,11 +44,15 @@ def quiet_fit(points, **options):
 
 
 @pytest.mark.parametrize("seed", [3, 4])
-def test_more_than_a_turn_around_a_pillar_is_measured_along_the_ramp(seed):
+def test_more_than_a_turn_around_a_pillar_is_measured_along_the_ramp(seed, tmp_path):
     points, angle, radius = ramp(800, seed)
     with pytest.warns(UserWarning, match=SAID):
         model = PTU().fit(points)
     assert model.transport_.coherence == 0
+    model.save(tmp_path / "m.safetensors")
+    for each in (model, PTU.load(tmp_path / "m.safetensors")):
+        assert "of the distances fall short of the straight line" in str(each.transport_)
+        assert "what is unfolded lies on itself" in str(each.diagnose())
     way = np.hypot(angle - angle[0], radius - radius[0])  # no less
     far = np.abs(angle - angle[0]) > np.pi
     found = model.distances([0])[0]

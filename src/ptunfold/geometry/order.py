@@ -76,6 +76,7 @@ def in_given_order(geometry: Geometry) -> Geometry:
         geometry.to_input(geometry.shortcuts),
         geometry.texture,
         torn=None if geometry.torn is None else geometry.to_input(geometry.torn),
+        overlapping=geometry.overlapping,
     )
 
 

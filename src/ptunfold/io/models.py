@@ -49,7 +49,7 @@ _MAY_LACK = (
     *("frames.members", "frames.negative", "frames.n_members"),
     *(f"connection.{name}" for name in ("lengths", "coherence", "points", "explained")),
     "connection.curvature",
-    *("surface", "order", "torn"),
+    *("surface", "order", "torn", "overlapping"),
 )
 # Of points that were known by their distances.
 _SEEN = tuple(f"seen.{field.name}" for field in fields(Seen))
@@ -265,6 +265,9 @@ def _geometry(arrays: Arrays, texture: str | None) -> Geometry:
     lengths = parts["connection"].pop("lengths", graph.lengths)
     connection = Connection(graph.with_lengths(lengths), **parts["connection"])
     whole = {"surface": arrays["points"]} | parts[""]
+    overlapping = whole.pop("overlapping", np.zeros(1))
+    check_numbers(overlapping, "overlapping", (1,), 1.0)
+    whole["overlapping"] = float(overlapping[0])
     n_members = parts["frames"].pop("n_members", np.zeros(1, dtype=np.int64))
     check_indices(n_members, "frames.n_members", graph.n_points + 1)
     frames = Frames(**parts["frames"], n_members=int(n_members.max(initial=0)))

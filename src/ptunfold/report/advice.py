@@ -53,6 +53,11 @@ def _incoherent(report: Report) -> str | None:
             "believe short distances more than long ones: more points, n_components or "
             "intrinsic_dim may help"
         )
+    if report.transport.overlapping:
+        return (
+            "what is unfolded lies on itself: pass another intrinsic_dim or fewer n_neighbors, "
+            "unless the data wind around a hole or a tip"
+        )
     return "distances are mostly along the graph: raise n_components or intrinsic_dim"
 
 

@@ -196,6 +196,7 @@ class Report:
             "transport": {
                 "coherence": _plain(self.transport.coherence),
                 "explained": _plain(self.transport.explained),
+                "overlapping": _plain(self.transport.overlapping),
                 "said": str(self.transport),
             },
             "bars": {"median": _plain(self.bars[0]), "most": _plain(self.bars[1])},

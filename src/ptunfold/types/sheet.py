@@ -258,6 +258,9 @@ class Transport:
     coherence : float
         How much of a path is carried on from edge to edge, the mean over edges: 1 where the
         unfolding is believed, 0 where distances are lengths along the graph.
+    overlapping : float
+        Of the distances unfolded, the share that was shorter than the straight line, if so many
+        were that lengths along the graph were taken instead; else 0.
 
     Examples
     --------
@@ -270,9 +273,13 @@ class Transport:
 
     explained: float
     coherence: float
+    overlapping: float = 0.0
 
     def __str__(self) -> str:
-        if self.coherence >= 0.9:
+        if self.overlapping:
+            end = f"unfolded, {self.overlapping:.0%} of the distances fall short of the straight "
+            end += "line, and lengths along the graph are taken"
+        elif self.coherence >= 0.9:
             end = "distances are unfolded"
         elif self.coherence >= 0.3:
             end = "distances are unfolded over short ways, and add up beyond"
@@ -364,7 +371,8 @@ class Geometry:
         share = 1.0
         if explained is not None and has_edge.any():
             share = float(np.median(explained[has_edge]))
-        return Transport(share, 1.0 if kept is None else float(kept.mean()))
+        coherence = 1.0 if kept is None else float(kept.mean())
+        return Transport(share, coherence, self.overlapping)
 
     @cached_property
     def components(self) -> list[IntArray]:
