@@ -268,7 +268,8 @@ def test_a_picture(frame, tmp_path):
     words += ["--force"]
     done = run(*words, "--plot", tmp_path / "a.doc")
     assert "has no ending of a picture" in done.stderr
-    assert "there is no column nome" in run(*words, "--color", "nome").stderr
+    done = run(*words, "--plot", tmp_path / "a.png", "--color", "nome")
+    assert "there is no column nome" in done.stderr
 
 
 def test_demo(tmp_path):
@@ -335,6 +336,30 @@ def test_a_page_to_explore(frame, tmp_path):
     wrong = run(*words, "--force", "--explore", page, "--color", "nothing")
     assert wrong.exit_code == 1
     assert "there is no column nothing" in wrong.stderr
+
+
+@pytest.mark.parametrize("ending", [".csv", ".parquet", ".h5ad"])
+@pytest.mark.filterwarnings("ignore")
+def test_names_in_digits_are_no_numbers(ending, frame, tmp_path):
+    """All points had one long number, and 007 was 7."""
+    points = frame[["x", "y", "z"]]
+    about = pd.DataFrame({"id": 1234567890123456789 + np.arange(N)}, index=map(str, range(N)))
+    about["code"] = [f"{row:03}" for row in range(N)]
+    about["whole"], about["signed"] = np.arange(N), [f"{row / 7:+.3f}" for row in range(N)]
+    source, page = tmp_path / f"in{ending}", tmp_path / "a.html"
+    if ending == ".h5ad":
+        var = pd.DataFrame(index=["x", "y", "z"])
+        anndata.AnnData(points.to_numpy(), obs=about, var=var).write_h5ad(source)
+    else:
+        write(about.reset_index(names="name").join(points), source)
+    words = ["embed", source, "-o", tmp_path / "out.csv", "--columns", "x,y,z"]
+    done = run(*words, "--explore", page)
+    assert done.exit_code == 0, done.stderr
+    columns = {column["name"]: column.get("labels") for column in stored(page)["columns"]}
+    assert columns["id"] == [str(1234567890123456789 + row) for row in range(N)]
+    assert columns["code"][:3] == ["000", "001", "002"]
+    assert columns["whole"] is None
+    assert ending != ".csv" or columns["signed"] is None
 
 
 def test_a_page_of_a_saved_model(frame, tmp_path):

@@ -12,8 +12,13 @@ import time
 import anndata
 import numpy as np
 import pandas as pd
+import pyarrow
+import pyarrow.feather
+import pyarrow.parquet
 import pytest
 from PIL import Image
+from scipy import sparse
+from sklearn.neighbors import kneighbors_graph
 from typer.testing import CliRunner
 
 from ptunfold import PTU
@@ -523,3 +528,220 @@ def test_files_of_one_name_to_compare(tmp_path):
     assert done.exit_code == 1
     assert "several files to compare are called places" in done.stderr
     assert not (tmp_path / "e.html").exists()
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_new_columns_alone(ending, frame, source, tmp_path):
+    """A table of Arrow without columns had no rows."""
+    points, output = frame.to_numpy(), tmp_path / f"out{ending}"
+    distances = np.linalg.norm(points[:, None] - points, axis=2)
+    np.save(tmp_path / "d.npy", distances)
+    pd.DataFrame(distances).to_csv(tmp_path / "d.csv", index=False)
+    near = kneighbors_graph(points, 12, mode="distance")
+    sparse.save_npz(tmp_path / "s.npz", near.maximum(near.T).tocsr())
+    for words in (
+        ["embed", tmp_path / "d.csv", "--header", "yes", "--precomputed"],
+        ["embed", tmp_path / "d.npy", "--precomputed"],
+        ["embed", tmp_path / "s.npz", "--precomputed"],
+        ["embed", source, "--keep", ""],
+        ["datasets", "swiss_roll", "--n-points", N],
+    ):
+        done = run(*words, "-o", output, "--force")
+        assert done.exit_code == 0, done.stderr
+        found = pyarrow.parquet.read_table(output) if ending == ".parquet" else None
+        found = pd.read_feather(output) if found is None else found.to_pandas()
+        assert len(found) == N
+        new = ["x", "y", "z", "color", "true0", "true1"]
+        assert list(found) == (new if words[0] == "datasets" else ["ptu0", "ptu1"])
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_places_beside_data_are_compared(frame, tmp_path):
+    """The data were taken for the places, or refused for their number of columns."""
+    flat = frame[["x", "y"]]
+    model, placed = tmp_path / "m.safetensors", {}
+    for ending in (".csv", ".npz", ".h5ad"):
+        source, placed[ending] = tmp_path / f"in{ending}", tmp_path / f"out{ending[1:]}{ending}"
+        if ending == ".csv":
+            flat.to_csv(source, index=False)
+        elif ending == ".npz":
+            np.savez(source, X=flat)
+        else:
+            cells = anndata.AnnData(flat.to_numpy())
+            cells.obsm["X_pca"] = flat.to_numpy()
+            cells.write_h5ad(source)
+        done = run("embed", source, "-o", placed[ending], "--save", model, "--force")
+        assert done.exit_code == 0, done.stderr
+    words = [word for file in placed.values() for word in ("--compare", file)]
+    done = run("explore", model, "-o", tmp_path / "e.html", *words)
+    assert done.exit_code == 0, done.stderr
+    for file, used in zip(
+        placed.values(),
+        ("ptu0, ptu1; left out: x", "x0, x1 of array X_ptu", 'x0, x1 of obsm["X_ptu"]'),
+        strict=True,
+    ):
+        assert f"note: {file}, columns used: {used}" in done.stderr
+    run("embed", tmp_path / "in.csv", "-o", tmp_path / "solid.csv", "-d", 1)
+    words = ["explore", model, "-o", tmp_path / "f.html", "--compare", tmp_path / "solid.csv"]
+    assert "has 1 coordinates a point, but the embedding has 2" in run(*words).stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("width", [3, 5])
+def test_names_come_before_components(width, frame, model, tmp_path):
+    """Components were taken for what the model knows by name, or their number was refused."""
+    cells = anndata.AnnData(frame.to_numpy(), var=pd.DataFrame(index=["x", "y", "z"]))
+    cells.obsm["X_pca"] = np.random.default_rng(0).random((N, width))
+    cells.write_h5ad(tmp_path / "new.h5ad")
+    expected = pd.read_csv(model.parent / "out.csv")[["ptu0", "ptu1"]]
+    words = [tmp_path / "new.h5ad", "--force", "-o", tmp_path / "out.csv"]
+    for more in (["transform", model], ["embed"], ["transform", model, "--columns", "x,y,z"]):
+        more += ["--columns", "x,y,z"] if more == ["embed"] else []
+        done = run(*more, *words)
+        assert done.exit_code == 0, done.stderr
+        assert "columns used: x, y, z of X; left out: none" in done.stderr
+        found = pd.read_csv(tmp_path / "out.csv")[["ptu0", "ptu1"]]
+        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    done = run("transform", model, *words, "--columns", "x0,x1,x2")
+    assert 'columns used: x0, x1, x2 of obsm["X_pca"]' in done.stderr
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_no_column_of_cells_is_lost_to_another(frame, tmp_path):
+    """Words of obs were gone where obs_x was there too, names where the index was called x."""
+    cells = anndata.AnnData(frame.to_numpy(), var=pd.DataFrame(index=["x", "y", "z"]))
+    cells.obs_names = [f"cell {row}" for row in range(N)]
+    cells.obs["x"], cells.obs["obs_x"] = "words", "others"
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    words = ["embed", tmp_path / "in.h5ad", "--force", "-o"]
+    done = run(*words, tmp_path / "out.csv", "--explore", tmp_path / "a.html")
+    found = pd.read_csv(tmp_path / "out.csv", index_col=0)
+    assert list(found) == ["obs_obs_x", "obs_x", "x", "y", "z", "ptu0", "ptu1"]
+    assert (found["obs_obs_x"] == "words").all()
+    assert (found["obs_x"] == "others").all()
+    renamed = "renamed in the output, where these names are taken: "
+    assert f'{renamed}obs["x"] to obs_obs_x\n' in done.stderr
+    assert '"x (given)"' in (tmp_path / "a.html").read_text()
+    cells.obs = pd.DataFrame(index=cells.obs_names.rename("x"))
+    cells.write_h5ad(tmp_path / "in.h5ad")
+    done = run(*words, tmp_path / "out.csv")
+    found = pd.read_csv(tmp_path / "out.csv")
+    assert list(found) == ["obs_x", "x", "y", "z", "ptu0", "ptu1"]
+    assert list(found["obs_x"]) == list(cells.obs_names)
+    assert f"{renamed}the names of the observations to obs_x\n" in done.stderr
+    assert "renamed" not in run(*words, tmp_path / "out.npy").stderr
+
+
+def test_one_decimal_mark_in_a_file(frame, tmp_path):
+    """The command read its own numbers a thousand times too large."""
+    model = tmp_path / "m.safetensors"
+    frame = (frame * 400).round(2).assign(v=np.arange(N) + 0.25)
+    for name, separator in (("in.csv", ","), ("in.txt", ";")):
+        frame.to_csv(tmp_path / name, decimal=",", sep=separator, index=False)
+        outputs = [tmp_path / f"{name[3:]}-{place}.csv" for place in range(3)]
+        words = ["embed", tmp_path / name, "-o", outputs[0], "--columns", "x,y,z"]
+        assert run(*words, "--save", model, "--force").exit_code == 0
+        assert "." not in outputs[0].read_text()
+        done = run("transform", model, outputs[0], "-o", outputs[1])
+        assert "decimal commas in x, y, z" in done.stderr
+        done = run("inverse", model, outputs[1], "-o", outputs[2])
+        assert "decimal commas in ptu0, ptu1" in done.stderr
+        first, again, back = (pd.read_csv(file, decimal=",") for file in outputs)
+        pd.testing.assert_frame_equal(again, first, rtol=1e-9)
+        np.testing.assert_allclose(back[["x", "y", "z"]], frame[["x", "y", "z"]], atol=40)
+
+
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_lists_are_words_in_a_picture(ending, frame, tmp_path):
+    table = pyarrow.Table.from_pandas(frame)
+    kinds = {
+        "list": pyarrow.array([[row % 3, 1] for row in range(N)]),
+        "struct": pyarrow.array([{"a": row % 2} for row in range(N)]),
+        "map": pyarrow.array(
+            [[("a", row % 2)] for row in range(N)], pyarrow.map_(pyarrow.string(), pyarrow.int64())
+        ),
+    }
+    for name, values in kinds.items():
+        table = table.append_column(name, values)
+    if ending == ".parquet":
+        pyarrow.parquet.write_table(table, tmp_path / f"in{ending}")
+    else:
+        pyarrow.feather.write_feather(table, tmp_path / f"in{ending}")
+    for name in kinds:
+        words = ["embed", tmp_path / f"in{ending}", "-o", tmp_path / "out.csv", "--force"]
+        done = run(*words, "--plot", tmp_path / "a.svg", "--color", name)
+        assert done.exit_code == 0, done.stderr
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="names of files are texts here")
+@pytest.mark.parametrize("ending", [".parquet", ".feather"])
+def test_an_image_whose_name_is_no_text(ending, tmp_path):
+    folder = tmp_path / "images"
+    folder.mkdir()
+    for row, pixels in enumerate(np.random.default_rng(0).integers(0, 255, (N, 4, 4))):
+        Image.fromarray(pixels.astype(np.uint8)).save(folder / f"a{row:02}.png")
+    os.replace(folder / "a59.png", os.fsencode(folder) + b"/b\xff.png")
+    done = run("embed", folder, "-o", tmp_path / f"out{ending}")
+    assert done.exit_code == 0, done.stderr
+    found = tmp_path / f"out{ending}"
+    table = pd.read_parquet(found) if ending == ".parquet" else pd.read_feather(found)
+    assert list(table["file"])[-2:] == ["a58.png", "b\\udcff.png"]
+
+
+def test_times_of_a_zone_that_nobody_knows(frame, tmp_path):
+    times = pyarrow.array(np.arange(N), pyarrow.timestamp("s", "Mars/Base"))
+    table = pyarrow.Table.from_pandas(frame).append_column("time", times)
+    pyarrow.parquet.write_table(table, tmp_path / "in.parquet")
+    done = run("embed", tmp_path / "in.parquet", "-o", tmp_path / "out.csv")
+    assert done.exit_code == 0, done.stderr
+    assert list(pd.read_csv(tmp_path / "out.csv")["time"])[:2] == [
+        "1970-01-01 00:00:00+00:00",
+        "1970-01-01 00:00:01+00:00",
+    ]
+    lists = pyarrow.array([[time] for time in range(N)], pyarrow.list_(times.type))
+    pyarrow.parquet.write_table(table.append_column("list", lists), tmp_path / "in.parquet")
+    done = run("embed", tmp_path / "in.parquet", "-o", tmp_path / "b.csv")
+    assert "have no words here" in done.stderr
+    assert "leave out their column" in done.stderr
+    assert "something is wrong" not in done.stderr
+
+
+@pytest.mark.parametrize("command", ["demo", "paper"])
+def test_a_folder_that_is_a_file(command, source):
+    for folder, why in ((source, "it is a file"), (source / "a", os.strerror(errno.ENOTDIR))):
+        done = run(command, "-o", folder)
+        assert done.exit_code == 1
+        message = f"{folder} cannot be a folder for the files ({why}); pass another name"
+        assert message in done.stderr
+
+
+def test_options_that_would_do_nothing(frame, source, tmp_path, monkeypatch):
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    near = kneighbors_graph(frame.to_numpy(), 12, mode="distance")
+    sparse.save_npz(tmp_path / "s.npz", near.maximum(near.T).tocsr())
+    output = tmp_path / "out.csv"
+    done = run("embed", tmp_path / "s.npz", "-o", output, "--precomputed", "--columns", "a,b")
+    assert done.exit_code == 1
+    assert "is a sparse matrix, whose columns have no names; leave --columns out" in done.stderr
+    done = run("embed", source, "-o", output, "--color", "x")
+    assert done.exit_code == 1
+    assert "--color is for a picture or a page; pass --plot or --explore" in done.stderr
+
+
+def test_where_a_model_cannot_go(source, tmp_path, monkeypatch):
+    """It was written to a file called -, or in the place of the data."""
+    monkeypatch.setattr(PTU, "fit", None)  # it is not reached
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "link.csv").symlink_to(source)
+    before = source.read_bytes()
+    for place, message in (
+        ("-", "--save - would print the model, which is no text; pass a file for it"),
+        (source, f"--save {source} would put the model in the place of the input; choose another"),
+        ("link.csv", "--save link.csv would put the model in the place of the input"),
+    ):
+        done = run("embed", source, "-o", tmp_path / "out.csv", "--save", place, "--force")
+        assert done.exit_code == 1
+        assert message in done.stderr
+    assert source.read_bytes() == before
+    assert names(tmp_path) == ["in.csv", "link.csv"]

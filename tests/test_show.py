@@ -418,3 +418,18 @@ def test_gaps_in_numbers_give_no_warning(model):
     infinite = np.where(masked.mask, np.inf, masked.data)
     drawn = show.embedding(model, infinite, scale=7.0).collections[0].get_array()
     assert np.ma.count(np.ma.masked_invalid(drawn)) == 397
+
+
+def test_names_in_digits_and_lists_are_words(model):
+    """Long whole numbers were rounded to one, and of lists no set could be made."""
+    n_points = len(model.embedding_)
+    ids = 1234567890123456789 + np.arange(n_points) % 3
+    words = [str(1234567890123456789 + row) for row in range(3)]
+    masked = np.ma.MaskedArray(ids, np.arange(n_points) == 0)
+    for values in (ids, ids.astype(object), ids.astype(np.uint64), masked):
+        legend = show.embedding(model, values).get_legend()
+        assert [text.get_text() for text in legend.get_texts()] == words
+    lists = np.fromiter([[row % 2] for row in range(n_points)], object, n_points)
+    legend = show.embedding(model, lists).get_legend()
+    assert [text.get_text() for text in legend.get_texts()] == ["[0]", "[1]"]
+    assert show.embedding(model, np.arange(n_points) * 2**53).get_legend() is None  # which fit

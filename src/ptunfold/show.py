@@ -153,9 +153,11 @@ def _holds_values(color: Any, n_points: int) -> bool:
         return values.ndim == 1
     if values.dtype.kind in "fiu":
         return len(values) == n_points or len(values) not in (3, 4)  # those of one colour
+    if not all(isinstance(value, str) for value in values.tolist()):
+        return True  # lists and dicts among them, of which no set can be made
     # Matplotlib takes "0" and "1" for black and white; those who name kinds so do not mean that.
     return not all(
-        isinstance(value, str) and not value.replace(".", "").isdecimal() and is_color_like(value)
+        not value.replace(".", "").isdecimal() and is_color_like(value)
         for value in set(values.tolist())
     )
 

@@ -224,6 +224,25 @@ def test_columns_of_parquet(tmp_path):
         read_table(tmp_path / "b.parquet")
 
 
+@pytest.mark.parametrize(
+    ("column", "described"),
+    [
+        (["7", "", "12"], [7, np.nan, 12]),
+        (["007", "", "12"], ["007", None, "12"]),
+        (["+49", "NA", "12"], ["+49", None, "12"]),
+        (["9007199254740992", "0.5", "1"], [2.0**53, 0.5, 1]),
+        (["9007199254740993", "0.5", "1"], ["9007199254740993", "0.5", "1"]),
+        (pyarrow.array([2**53 + 1, None, 1]), [str(2**53 + 1), None, "1"]),
+        (pyarrow.array([2**60, None, 1]), [2.0**60, np.nan, 1]),
+        (pyarrow.array([1e300, None, 1.5]), [1e300, np.nan, 1.5]),
+        (np.array([2**64 - 1, 1], dtype=np.uint64), [str(2**64 - 1), "1"]),
+    ],
+)
+def test_names_in_digits_are_described_as_they_are(column, described):
+    found = Table(["a"], [column]).described["a"].tolist()
+    np.testing.assert_equal(found, described)
+
+
 def header(shape, kind="<f8"):
     file = io.BytesIO()
     about = {"descr": kind, "fortran_order": False, "shape": shape}

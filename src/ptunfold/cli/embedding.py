@@ -133,18 +133,27 @@ def embed(
         options.check_page(explore)
     elif colours:
         raise ValueError("--scales is for the colours of a page; pass --explore")
+    if color is not None and plot is None and explore is None:
+        raise ValueError("--color is for a picture or a page; pass --plot or --explore")
     if plot is not None:
         files.check_plot(plot)
+    if save is not None:
+        _check_save(save, source)
     if keep is not None:
         files.check_keep(output)
     with Outputs(files.table_file(output), save, plot, explore, force=force) as outputs:
         taker = files.Taker(source, options.names_in(columns), None if precomputed else missing)
         points: Any = files.sparse_distances(source) if precomputed else None
         if points is not None:
+            if columns is not None:
+                raise ValueError(
+                    f"{source} is a sparse matrix, whose columns have no names; leave --columns out"
+                )
             table = Table([], [])
             check_output(output, table)
         else:
-            table = read_table(source, **files.reading(header))
+            asked_for = options.names_in(columns) or ()
+            table = read_table(source, **files.reading(header), features=asked_for)
             check_output(output, table)
             table, points = taker.take(table)
             taker.say(table)
@@ -153,8 +162,7 @@ def embed(
             # The columns are points: of them nothing is written again, nor called by name.
             table = table.keep([name for name in table.written if name not in set(names)])
             names = []
-        is_drawn = color is not None and (plot is not None or explore is None)
-        shade = table.about(str(color)) if is_drawn else None
+        shade = None if color is None or plot is None else table.about(color)
         about: Any = None
         if explore is not None:
             about = files.columns_of(table, color, colours, taker.used, n_components)
@@ -244,6 +252,18 @@ def _check_store(store: Path | None, resume: bool, landmarks: str) -> None:
         raise ValueError(
             f"--store {store} has distances in it already; --resume goes on with them, or pass "
             "another folder"
+        )
+
+
+def _check_save(save: Path, source: Path) -> None:
+    """Check where a model goes: it can neither be printed nor stand in the place of the data."""
+    from ptunfold.io.tables import STREAM
+
+    if save == STREAM:
+        raise ValueError("--save - would print the model, which is no text; pass a file for it")
+    if save.exists() and source.exists() and save.samefile(source):
+        raise ValueError(
+            f"--save {save} would put the model in the place of the input; choose another name"
         )
 
 

@@ -69,6 +69,16 @@ def _columns_of(data: Any) -> tuple[dict[str, Any], dict[str, Any]]:
     return dict(zip(names, data.points.T, strict=True)), known
 
 
+def _make_folder(output: Path) -> None:
+    try:
+        output.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        why = "it is a file" if output.is_file() else error.strerror
+        raise ValueError(
+            f"{output} cannot be a folder for the files ({why}); pass another name"
+        ) from error
+
+
 @command
 def demo(
     output: Annotated[Path, Option("--output", "-o", help="Folder for the files it makes.")] = Path(
@@ -76,7 +86,7 @@ def demo(
     ),
 ) -> None:
     """Make a sheet with a hole, embed it, and show every step as the commands you would use."""
-    output.mkdir(parents=True, exist_ok=True)
+    _make_folder(output)
     points, flat = output / "sheet.csv", output / "flat.csv"
     model, picture = output / "sheet.safetensors", output / "sheet.png"
     page = output / "sheet.html"
@@ -124,6 +134,7 @@ def paper(
     for name in names or []:
         if name not in SECTIONS:
             raise stop(f"there is no figure {name!r}; choose among {', '.join(SECTIONS)}")
+    _make_folder(output)
     extent = Extent(is_quick=quick, faces=faces, digits=digits)
     sections = write_report(output, names or [], extent=extent, say=typer.echo)
     typer.echo(f"The page is {output / 'paper.html'}.")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
+from itertools import count, takewhile
 from pathlib import Path
 from typing import Any
 
@@ -25,6 +26,7 @@ from ptunfold.io.tables import (
     check_output,
     lost,
     read_table,
+    renamed,
     replaced,
     rows_as_bytes,
     write_table,
@@ -101,12 +103,15 @@ class Taker:
         what = "gaps" if self._has_gaps else "infinite numbers"
         return f"rows {', '.join(map(str, self._rows))}{more}{among} have {what}"
 
-    def say(self, table: Table) -> None:
-        """Say what is used, once a part was taken, and which rows are not if it is the last."""
+    def say(self, table: Table, of: str = "") -> None:
+        """Say what is used, once a part was taken, and which rows are not if it is the last.
+
+        After `of`, which names the file if there are several.
+        """
         if table.is_last:
             self._say_rows()
         self._said = dict(self.choice.notes)
-        said = f"columns used: {listed(self.used)}"
+        said = f"{of}columns used: {listed(self.used)}"
         if table.place:
             said += f" of {table.place}"
         elif table.style.ending and not table.is_named:
@@ -146,9 +151,17 @@ def _by_note(notes: dict[str, str]) -> list[str]:
 
 
 def places_in(source: Path) -> FloatArray:
-    """Read the places of points in another picture: all columns that hold numbers."""
-    table = read_table(source, **reading(Header.auto))
-    return Taker(source, None, None).take(table)[1]
+    """Read the places of points in another picture, and say which columns they are.
+
+    Data may stand beside the places in a file of this package, and it is these that are compared;
+    in files of others, all columns that hold numbers.
+    """
+    table = read_table(source, **reading(Header.auto), wanted=PLACES)
+    own = list(takewhile(set(table.names).__contains__, (f"ptu{place}" for place in count())))
+    taker = Taker(source, own or None, None)
+    table, places = taker.take(table)
+    taker.say(table, f"{source}, ")
+    return places
 
 
 def columns_for(
@@ -209,6 +222,9 @@ def say_lost(output: Path, table: Table, names: list[str], key: str) -> None:
     if gone:
         are = "are" if gone.startswith("columns") else "is"
         note(f"{gone} of the input {are} replaced in the output")
+    others = renamed(output, table)
+    if others:
+        note(f"renamed in the output, where these names are taken: {listed(others)}")
     left = lost(output, table)
     if left:
         note(f"not in the output: {listed(left)}")
@@ -236,7 +252,8 @@ def columns_of(
     for name in (*scales, *([] if color is None else [color])):
         if name not in {*known, *used, *own}:
             raise ValueError(f"there is no column {name}; the columns are {listed(list(known))}")
-    return {name: values for name, values in known.items() if name not in used}
+    embedded = set() if hasattr(table.source, "obsm") else set(used)  # of an AnnData others
+    return {name: values for name, values in known.items() if name not in embedded}
 
 
 def trust_in(model: Any) -> dict[str, Any]:

@@ -88,10 +88,14 @@ def carry_rows(work: Work) -> tuple[int, int]:
             f"{work.output} cannot be gone on with; the endings for --resume are "
             f"{', '.join(ENDINGS)}"
         )
-    # Data may stand beside their places in a file, and it is these that are brought back.
-    wanted = PLACES if work.command == "inverse" else None
-    with open_parts(work.source, **reading(work.header), wanted=wanted) as parts:
-        task = _task(work, fitted, parts)
+    features = fitted.__dict__.pop("feature_names_in_", None)  # which the arrays to come have not
+    known = None if features is None else list(map(str, features))
+    options: dict[str, Any] = {"features": names_in(work.columns) or known or ()}
+    if work.command == "inverse":
+        # Data may stand beside their places in a file, and it is these that are brought back.
+        options = {"wanted": PLACES}
+    with open_parts(work.source, **reading(work.header), **options) as parts:
+        task = _task(work, fitted, known, parts)
         opened = _printed(outputs)
         if work.ending:
             opened = open_target(
@@ -120,12 +124,10 @@ def _about(work: Work) -> dict[str, Any] | None:
     }
 
 
-def _task(work: Work, fitted: Any, parts: Parts) -> _Task:
+def _task(work: Work, fitted: Any, known: list[str] | None, parts: Parts) -> _Task:
     chosen, n_features = names_in(work.columns), fitted.n_features_in_
     dtype = fitted.embedding_.dtype
     own = [f"ptu{place}" for place in range(fitted.embedding_.shape[1])]
-    features = fitted.__dict__.pop("feature_names_in_", None)  # which the arrays to come have not
-    known = None if features is None else list(map(str, features))
     if work.command == "transform":
         chosen = columns_for(known, work.source, chosen, parts)
         return _Task(fitted.transform, chosen, n_features, own, dtype, PLACES)

@@ -55,13 +55,14 @@ def as_column(name: str, given: Any, n_points: int) -> Column:
             "for each"
         )
     if np.ma.isMaskedArray(given):
-        kind: Any = float if given.dtype.kind in "fiub" else object
+        is_kept = given.dtype.kind in "fiub" and not _is_rounded(np.ma.getdata(given))
+        kind: Any = float if is_kept else object
         gap: Any = np.nan if kind is float else None
         given = np.where(np.ma.getmaskarray(given), gap, np.ma.getdata(given).astype(kind))
     values = np.asarray(given)
     if is_categorical(given) or values.dtype.kind in "mM":
         return _in_their_order(name, *_listed(given, values))
-    if values.dtype.kind in "fiu":
+    if values.dtype.kind in "fiu" and not _is_rounded(values):
         return Column(name, values.astype(np.float64))
     listed = [None if _is_gap(value) else value for value in values.tolist()]
     numbers = _as_numbers(listed)
@@ -136,6 +137,14 @@ def scaled(column: Column, given: Any = None) -> Column:
     return replace(column, values=places, labels=words, scale=scale)
 
 
+def _is_rounded(values: Any) -> bool:
+    """Tell whether float64 has no room for all digits of whole numbers, which are names then."""
+    if values.dtype.kind not in "iu" or values.dtype.itemsize < 8:
+        return False
+    large = values[(values > 2**53) | (values < -(2**53))]
+    return any(float(value) != value for value in large.tolist())
+
+
 def _is_gap(value: Any) -> bool:
     """Tell whether a value stands for none: None, NaN, NaT, pandas' NA."""
     if value is None or type(value).__name__ in ("NAType", "NaTType"):
@@ -156,6 +165,8 @@ def _as_numbers(listed: list[Any]) -> FloatArray | None:
         except TypeError:  # an array
             return None
         except OverflowError:  # whole numbers have no end, but no digits of theirs fit on a scale
+            return None
+        if isinstance(value, int | np.integer) and float(value) != int(value):
             return None
     return None if np.isnan(numbers).all() else numbers
 

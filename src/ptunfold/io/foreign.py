@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -108,8 +108,10 @@ def with_columns(table: Table, added: dict[str, FloatArray], kinds: Kinds | None
     arrow = arrow_library()
     whole = table.source
     if not isinstance(whole, arrow.Table):
+        # Together: a table of Arrow without columns has no rows that others could be added to.
         columns = (kinds or Kinds()).typed(table).items()
-        whole = arrow.table({name: _as_arrow_takes_it(column) for name, column in columns})
+        kept = {name: column for name, column in columns if name not in added} | added
+        return arrow.table({name: _as_arrow_takes_it(column) for name, column in kept.items()})
     for name, values in added.items():
         if name in whole.column_names:
             whole = whole.drop_columns([name])
@@ -118,17 +120,35 @@ def with_columns(table: Table, added: dict[str, FloatArray], kinds: Kinds | None
 
 
 def _as_arrow_takes_it(column: Any) -> Any:
-    """Return numbers in the order of bytes and of a size that every machine has."""
+    """Return numbers in the order of bytes and of a size that every machine has, and texts."""
     if isinstance(column, np.ma.MaskedArray):
         return arrow_library().array(column.data, mask=np.ma.getmaskarray(column))
+    if isinstance(column, list):
+        return _as_text(column)
     if not isinstance(column, np.ndarray) or column.dtype.kind not in "fiu":
         return column
     native = column.dtype.newbyteorder("=")
     return column.astype(np.float64 if native.itemsize > 8 else native, copy=False)
 
 
-def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Table:
-    """Read an AnnData: what is wanted of ``obsm``, else principal components, else X."""
+def _as_text(texts: list[Any]) -> Any:
+    """Return texts for Arrow, with other letters, as on a terminal, for bytes that are no text."""
+    try:
+        return arrow_library().array(texts)
+    except UnicodeEncodeError:  # in the name of a file
+        return [text.encode("utf-8", "backslashreplace").decode() for text in texts]
+
+
+def read_anndata(
+    path: Path,
+    most_bytes: float,
+    wanted: str | None = None,
+    features: Sequence[str] = (),
+) -> Table:
+    """Read an AnnData: what is wanted of ``obsm``, else principal components, else X.
+
+    X comes before components if it has all `features` that are asked for by their names.
+    """
     try:
         import anndata
         import h5py
@@ -144,7 +164,10 @@ def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Ta
         file.visititems(measure)
         check_memory(sum(sizes), most_bytes, str(path))
     content = anndata.read_h5ad(path)
-    key = next((key for key in (wanted, "X_pca") if key in content.obsm), None)
+    given = _names_of(content)
+    is_asked_for = bool(features) and content.X is not None and set(features) <= set(given)
+    keys = (wanted,) if is_asked_for else (wanted, "X_pca")
+    key = next((key for key in keys if key in content.obsm), None)
     matrix = content.X if key is None else content.obsm[key]
     what = "components" if key == "X_pca" else "places"
     if matrix is None:
@@ -156,27 +179,54 @@ def read_anndata(path: Path, most_bytes: float, wanted: str | None = None) -> Ta
     if matrix.ndim != 2 or matrix.dtype.kind not in "fiub":
         raise RefusedError(f"{path} holds no numbers in rows and columns; put them into X")
     matrix = matrix.astype(np.uint8) if matrix.dtype.kind == "b" else matrix
-    names = [f"x{place}" for place in range(matrix.shape[1])]
-    given = [str(name) for name in content.var_names]
-    is_named = (
-        key is None
-        and content.var_names.is_unique
-        and given != [str(place) for place in range(len(given))]
-    )
-    names = given if is_named else names
+    is_named = key is None and bool(given)
+    names = given if is_named else [f"x{place}" for place in range(matrix.shape[1])]
+    label, about, renamed = _named_apart(content, names)
     return Table(
         names,
         list(matrix.T),
         content,
         is_named=is_named,
-        labels={content.obs_names.name or "": list(map(str, content.obs_names))},
-        beside={
-            f"obs_{name}" if str(name) in names else str(name): _plain(column)
-            for name, column in content.obs.items()
-        },
+        labels={label: list(map(str, content.obs_names))},
+        beside={name: _plain(content.obs[column]) for name, column in about.items()},
+        renamed=renamed,
         place="X" if key is None else f'obsm["{key}"]',
         left_out={} if key is None or content.X is None else {"X": f"there are {what}"},
     )
+
+
+def _names_of(content: Any) -> list[str]:
+    """List the names of the columns of X; none if they are numbers by default, or not apart."""
+    names = [str(name) for name in content.var_names]
+    is_plain = names == [str(place) for place in range(len(names))]
+    return [] if is_plain or not content.var_names.is_unique else names
+
+
+def _named_apart(content: Any, names: list[str]) -> tuple[str, dict[str, Any], dict[str, str]]:
+    """Call what is known of observations as none of the columns is called that are read.
+
+    Returns how their names are called, the columns of ``obs`` by what they are called, and what is
+    not called as in the file.
+    """
+    label, columns = str(content.obs_names.name or ""), list(content.obs)
+    taken = {*names, *map(str, columns), label}
+    renamed: dict[str, str] = {}
+
+    def free(name: str, what: str) -> str:
+        while name in taken:
+            name = f"obs_{name}"
+        taken.add(name)
+        renamed[name] = what
+        return name
+
+    kept = set(names)
+    about = {
+        free(str(name), f'obs["{name}"]') if str(name) in kept else str(name): name
+        for name in columns
+    }
+    if label in kept or label in about:
+        label = free(label, "the names of the observations")
+    return label, about, renamed
 
 
 def _plain(column: Any) -> Any:

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from ptunfold.io.numerals import NOTHING_SEEN, Ways, is_gap, read_numbers, short
+from ptunfold.io.numerals import NOTHING_SEEN, Ways, is_gap, is_label, read_numbers, short
 from ptunfold.io.table import RefusedError, Table
 
 _TEXTS, _WHOLE, _NUMBERS = "texts", "whole numbers", "numbers"
 _PLAIN = re.compile("-?(0|[1-9][0-9]{0,18})")
-_LABEL = re.compile(r"\+.*|-?0[0-9].*")  # of which a number would lose letters
 _MOST = 2**63
 
 
@@ -61,7 +60,7 @@ class Kinds:
 
 def _kind_of(texts: list[str], decimal: str) -> str:
     there = [text.strip() for text in texts if not is_gap(text)]
-    if not there or any(_LABEL.fullmatch(text) for text in there):
+    if not there or any(map(is_label, there)):
         return _TEXTS
     if all(map(_is_whole, there)):
         return _WHOLE

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import NamedTuple
+from decimal import Decimal
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,6 +20,8 @@ _DECIMAL_COMMA = re.compile(  # 1234,5 and 1.234,5
 )
 
 
+_LABEL = re.compile(r"\+.*|-?0[0-9].*")
+_DIGITS = re.compile("[+-]?[0-9]+")
 _CONTINENTAL, _ENGLISH = "decimal commas", "commas between thousands"
 
 
@@ -56,6 +59,27 @@ class Column(NamedTuple):
 def is_gap(text: str) -> bool:
     """Tell whether a text stands for nothing."""
     return text.strip().lower() in GAPS
+
+
+def is_label(text: str) -> bool:
+    """Tell whether a number would lose letters of a text that stands for one: 007, +49."""
+    return _LABEL.fullmatch(text.strip()) is not None
+
+
+def is_name(value: Any) -> bool:
+    """Tell whether digits name something, and would be others as a number: 007, or too many.
+
+    Examples
+    --------
+    >>> [is_name(value) for value in ("007", "7", "0.5", 2**53 + 1, "9007199254740993", None)]
+    [True, False, False, True, True, False]
+    """
+    if not isinstance(value, str):
+        return isinstance(value, int) and float(value) != value
+    text = value.strip()
+    if not _DIGITS.fullmatch(text):
+        return False
+    return is_label(text) or (len(text) > 15 and float(text) != Decimal(text))
 
 
 def is_numeral(text: str) -> bool:

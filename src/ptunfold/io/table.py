@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ptunfold.forks import cached_property
-from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, read_numbers
+from ptunfold.io.numerals import NOTHING_SEEN, Column, Ways, is_gap, is_name, read_numbers
 from ptunfold.memory import in_words
-from ptunfold.types import BoolArray
+from ptunfold.types import BoolArray, FloatArray
 from ptunfold.validation.values import first_repeated
 
 
@@ -60,6 +60,7 @@ class Table:
     is_named: bool = False  # the names stand in the file
     labels: dict[str, Any] = field(default_factory=dict)  # names of the rows, always written
     beside: dict[str, Any] = field(default_factory=dict)  # columns about the rows, never points
+    renamed: dict[str, str] = field(default_factory=dict)  # what of these had a name that is taken
     numbers: dict[str, Any] = field(default_factory=dict)  # what columns that are used were read as
     place: str = ""  # where in the file the columns are, if there is a choice
     left_out: dict[str, str] = field(default_factory=dict)  # never used, and why
@@ -86,7 +87,10 @@ class Table:
 
     @property
     def described(self) -> dict[str, Any]:
-        """All columns, as numbers where they hold nothing else; of an AnnData its ``obs``."""
+        """All columns, as numbers where they hold nothing else; of an AnnData its ``obs``.
+
+        Digits that name something stay as they are: 007 is not 7, and long ones are not rounded.
+        """
         return {name: self._describe(column) for name, column in self._columns_about.items()}
 
     def about(self, name: str) -> Any:
@@ -102,9 +106,13 @@ class Table:
         if hasattr(column, "iloc"):
             column = column.to_numpy()
         numbers = as_numbers(column, self.style.decimal).values
-        texts = column.to_pylist() if hasattr(column, "to_pylist") else column
+        if numbers is not None and not _are_names(column, numbers):
+            return numbers
+        values = values_of(column)
+        if numbers is not None:
+            values = [None if is_gap(text) else text for text in map(str, values)]
         # Not as an array of all: lists in a column are not to become columns.
-        return np.fromiter(texts, object, len(texts)) if numbers is None else numbers
+        return np.fromiter(values, object, len(values))
 
     @property
     def _columns_about(self) -> dict[str, Any]:
@@ -151,6 +159,37 @@ class Table:
         return replace(
             self, columns=columns, labels=labels, beside=beside, lines=lines, source=source
         )
+
+
+def values_of(column: Any) -> list[Any]:
+    """List what is in a column, as values of Python; times of a zone that nobody knows in UTC."""
+    if isinstance(column, list):
+        return column
+    if isinstance(column, np.ndarray):
+        texts: list[Any] = column.tolist()
+        return texts
+    import pyarrow as arrow
+
+    kind = column.type
+    try:
+        try:
+            values: list[Any] = column.to_pylist()
+        except (KeyError, ValueError):  # as libraries say that they do not know it
+            if not arrow.types.is_timestamp(kind):
+                raise
+            values = column.cast(arrow.timestamp(kind.unit, "UTC")).to_pylist()
+    except (KeyError, ValueError) as error:
+        raise RefusedError(
+            f"values of type {kind} have no words here ({error}); leave out their column"
+        ) from error
+    return values
+
+
+def _are_names(column: Any, numbers: FloatArray) -> bool:
+    """Tell whether digits in a column name something, so that as numbers they would be others."""
+    if not isinstance(column, list) and not (np.abs(numbers) >= 2**53).any():
+        return False
+    return any(map(is_name, values_of(column)))
 
 
 def _no_column(name: str, known: Any) -> ValueError:

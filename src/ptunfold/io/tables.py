@@ -41,11 +41,9 @@ _A_PART = 1 << 25
 _MOST_ROWS = 1 << 17
 
 
-def read_table(
-    path: str | Path, *, has_header: bool | None = None, most_bytes: float = np.inf
-) -> Table:
-    """Read a whole file; parameters as of `open_parts`."""
-    with open_parts(Path(path), has_header=has_header, most_bytes=most_bytes) as parts:
+def read_table(path: str | Path, **options: Any) -> Table:
+    """Read a whole file; options as of `open_parts`."""
+    with open_parts(Path(path), **options) as parts:
         table = parts.read()
     if table is None:
         raise ValueError(f"{parts.name} has no rows")
@@ -59,15 +57,16 @@ def open_parts(
     has_header: bool | None = None,
     most_bytes: float = np.inf,
     wanted: str | None = None,
+    features: Sequence[str] = (),
 ) -> Iterator[Parts]:
     """Open a file, a pipe or a folder of images of one size, to be read part by part.
 
     Texts, .npy and parquet files are; what else there is comes in one part. "-" is standard input.
 
     Whether the first line of a text holds names is found out unless it is said. Of several arrays
-    in a file the one that is `wanted` is read, if it is there. What is not there, of an unknown
-    kind, empty, damaged or larger than `most_bytes` is refused, by a ValueError; what comes later
-    when it is read.
+    in a file the one that is `wanted` is read, if it is there, and of an AnnData X if it has all
+    `features`. What is not there, of an unknown kind, empty, damaged or larger than `most_bytes` is
+    refused, by a ValueError; what comes later when it is read.
     """
     if path.is_dir():
         yield WholeTable(str(path), foreign.read_images(path, most_bytes))
@@ -98,21 +97,27 @@ def open_parts(
                 parts: Parts = arrays.ArrayParts(file, name, n_bytes, most_bytes)
             else:
                 content = path if pipe is None else io.BytesIO(file.read())
-                parts = _parts_of(content, name, ending, most_bytes, wanted)
+                parts = _parts_of(content, name, ending, most_bytes, (wanted, features))
         with closing(parts):
             yield parts
 
 
-def _parts_of(content: Any, name: str, ending: str, most_bytes: float, wanted: str | None) -> Parts:
+def _parts_of(
+    content: Any,
+    name: str,
+    ending: str,
+    most_bytes: float,
+    choice: tuple[str | None, Sequence[str]],
+) -> Parts:
     if ending == ".parquet":
         return foreign.ParquetParts(content, name, most_bytes)
     if ending in foreign.ARROW:
         return WholeTable(name, foreign.read_feather(content, name))
     if ending == ".npz":
-        return WholeTable(name, arrays.read_npz(content, name, most_bytes, wanted))
+        return WholeTable(name, arrays.read_npz(content, name, most_bytes, choice[0]))
     if not isinstance(content, Path):
         raise RefusedError("an .h5ad file cannot be read from a pipe; pass its name")
-    return WholeTable(name, foreign.read_anndata(content, most_bytes, wanted))
+    return WholeTable(name, foreign.read_anndata(content, most_bytes, *choice))
 
 
 class Pipe(io.RawIOBase):
@@ -170,6 +175,13 @@ def replaced(path: Path, table: Table, names: Sequence[str], key: str) -> str:
         return f'obsm["{key}"]' if key in table.source.obsm else ""
     columns = [name for name in table.written if name in names]
     return f"columns {listed(columns)}" if columns and ending != ".npy" else ""
+
+
+def renamed(path: Path, table: Table) -> list[str]:
+    """List what of a table will have another name in a file, where its own is taken."""
+    if path.suffix.lower() in (".npy", ".npz", ".h5ad"):
+        return []  # there are no columns
+    return [f"{what} to {name}" for name, what in table.renamed.items() if name in table.written]
 
 
 def lost(path: Path, table: Table) -> list[str]:

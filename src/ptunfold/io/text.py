@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from ptunfold.io.numerals import decimal_mark, is_gap, is_numeral
-from ptunfold.io.table import Parts, RefusedError, Style, Table, listed
+from ptunfold.io.table import Parts, RefusedError, Style, Table, listed, values_of
 from ptunfold.types import FloatArray
 
 TEXT = {".csv": ",", ".tsv": "\t", ".txt": "\t"}
@@ -311,12 +311,12 @@ def text_of(
     """Write a table with more columns, in the way of the file it came from if that is alike."""
     style = table.style
     separator = style.separator if style.ending == ending else TEXT[ending]
-    with_commas = style.decimal == "," and separator != ","
     columns = table.written.items()
     kept = {name: _as_texts(column) for name, column in columns if name not in added}
     for name, values in added.items():
         texts = list(map(repr, np.asarray(values).tolist()))  # as numbers of Python
-        kept[name] = [text.replace(".", ",") for text in texts] if with_commas else texts
+        # As those that stay: of two marks in a file one would be read as between thousands.
+        kept[name] = [text.replace(".", style.decimal) for text in texts]
     file = io.StringIO(newline="")
     writer = csv.writer(file, delimiter=separator, lineterminator="\n")
     if with_names:
@@ -339,5 +339,4 @@ def _has_quotes(texts: list[str], separator: str) -> bool:
 def _as_texts(column: Any) -> list[str]:
     if isinstance(column, list):
         return column
-    values = column.tolist() if isinstance(column, np.ndarray) else column.to_pylist()
-    return ["" if value is None else str(value) for value in values]
+    return ["" if value is None else str(value) for value in values_of(column)]
