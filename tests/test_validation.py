@@ -141,6 +141,7 @@ def similarities(kind, distances):
     return sparse.coo_array((weights.ravel(), (rows, nearest.ravel())), shape=distances.shape)
 
 
+@pytest.mark.filterwarnings("ignore:unfolded in 2 dimensions")
 @pytest.mark.parametrize("kind", ["kernel", "fuzzy", "inverse"])
 def test_similarities_are_no_lengths(kind):
     points = flat_square(200).points * np.logspace(0, 1, 200)[:, None]

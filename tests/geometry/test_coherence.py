@@ -24,6 +24,7 @@ from ptunfold.geometry.connection import leading_axes
 from ptunfold.geometry.graph import graph_from_matrix
 from ptunfold.types import Frames
 
+OVERLAPS = pytest.mark.filterwarnings("ignore:unfolded in 2 dimensions")
 ROUGH = pytest.mark.filterwarnings("ignore:the tangent planes explain")
 
 
@@ -182,6 +183,7 @@ def test_what_is_no_coherence_is_refused(value):
         PTU(coherence=value).fit(bumps(100))
 
 
+@OVERLAPS
 def test_no_distance_is_below_its_chord():
     """A curve that is unfolded in two dimensions winds up, its ends come out next to each other."""
     angle = np.linspace(0, 12, 800)
@@ -210,6 +212,7 @@ def test_chords_of_many_features_are_bounded_by_their_leading_axes():
     assert (PTU(coherence=1).fit(points).distances() >= inside * (1 - 1e-6)).all()
 
 
+@OVERLAPS
 def test_a_curve_is_unfolded_as_one():
     angle = np.random.default_rng(0).uniform(0, 12, 800)
     helix = np.column_stack((np.cos(angle), np.sin(angle), 0.3 * angle))

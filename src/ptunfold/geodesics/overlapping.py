@@ -19,6 +19,7 @@ _SHORT = 0.9  # of the straight line
 # than they are unfolded in, or are held together by shortcuts. Once around it is 0.01 to 0.05, and
 # the picture may be as it should.
 NEARLY_NONE, MANY, MOST = 0.002, 0.01, 0.05
+_LEAST_POINTS = 50  # of fewer, a single path by chance is as much
 _FEWEST, _MOST, _VALUES = 4, 16, 200_000  # sources, so that many points take no longer for it
 
 
@@ -29,12 +30,13 @@ def share_below_chords(geometry: Geometry, run: Run = Run()) -> float:
     since these lead from one sheet to another.
     """
     connection = geometry.connection
-    if connection.points is None:
-        return 0.0
     inside = np.flatnonzero(geometry.labels >= 0)
+    if connection.points is None or len(inside) < _LEAST_POINTS:
+        return 0.0
     count = int(np.clip(_VALUES // len(inside), _FEWEST, _MOST))
     sources = inside[sample(connection.points[inside], count)]
-    rows = np.empty((len(sources), len(connection.points)))
+    # As rows of the fit are, which are compiled.
+    rows = np.empty((len(sources), len(connection.points)), dtype=geometry.points.dtype)
     MeanRows(replace(connection, points=None)).fill(sources, rows, run.quiet)
     chords = cdist(connection.points[sources], connection.points)
     pieces = without_bridges(connection.graph).component_labels
