@@ -52,6 +52,12 @@ BAD_POINTS = [
     (pd.DataFrame({"x": GOOD[:, 0], "name": ["a"] * 40}), ValueError, "X holds text.*encode"),
     (GOOD.astype(complex), ValueError, "Complex data not supported: pass real"),
     (sparse.csr_array(GOOD), TypeError, "X is a sparse matrix.*toarray"),
+    (
+        pd.DataFrame(GOOD).astype(pd.SparseDtype(float)),
+        TypeError,
+        r'sparse columns.*astype\("float64"\)',
+    ),
+    (GOOD.view(np.matrix), TypeError, r"X is a numpy.matrix; pass numpy.asarray\(X\)"),
     (anndata.AnnData(GOOD), TypeError, r'X is an AnnData.*pass adata.obsm\["X_pca"\]'),
 ]
 
