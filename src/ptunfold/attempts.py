@@ -19,7 +19,7 @@ from ptunfold.embedding.judging import (
     tells_less,
 )
 from ptunfold.geodesics.cutting import closes, least_points, must_fold
-from ptunfold.geodesics.overlapping import MANY, MOST, NEARLY_NONE, share_below_chords
+from ptunfold.geodesics.overlapping import MANY, MUCH, NEARLY_NONE, share_below_chords
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
@@ -31,7 +31,7 @@ from ptunfold.geometry.decisions import (
     was_noise,
     with_dimension,
 )
-from ptunfold.geometry.graph import joined_by, thinned, with_edges, without_edges
+from ptunfold.geometry.graph import joined_by, thinned, with_edges, without_bridges, without_edges
 from ptunfold.geometry.neighbors import edge_lengths
 from ptunfold.geometry.stages import Pruned, proximity_graph, prune, with_fewer
 from ptunfold.geometry.texture import Texture
@@ -84,12 +84,12 @@ class Attempts:
         said = self.said.copy()
         for other in self.otherwise(geometry, options):
             tried = self.decided(other)
-            falls_apart = _n_bridges(tried) > _n_bridges(geometry)
+            falls_apart = _n_pieces(tried) > _n_pieces(geometry)
             if not falls_apart and self.overlap(tried, other) < NEARLY_NONE:
                 return tried
         self.said[:] = said
         connection, dim = geometry.connection, geometry.connection.intrinsic_dim
-        if share < MOST and not is_less_flat(connection, dim=dim, n_jobs=self.run.n_jobs):
+        if share < MUCH and not is_less_flat(connection, dim=dim, n_jobs=self.run.n_jobs):
             return geometry
         along = np.zeros(connection.graph.n_edges)
         connection = known_good(replace(connection, coherence=along, curvature=None))
@@ -103,8 +103,11 @@ class Attempts:
 
     def otherwise(self, geometry: Geometry, options: Options) -> Iterator[Options]:
         """Say what else to try: fewer dimensions without the noise, or fewer neighbours."""
+        if options.disconnected == "error":  # what falls apart is not taken, and no reason to end
+            options = replace(options, disconnected="bridge")
         if options.may_shrink:
-            narrower = with_dimension(options, geometry.surface, geometry.graph, self.run)
+            points = self.points if isinstance(self.points, Space) else geometry.surface
+            narrower = with_dimension(options, points, geometry.graph, self.run)
             if narrower is not options:
                 yield narrower
         if may_thin(options) and len(self.points) <= _MOST_TRIED:
@@ -295,5 +298,6 @@ class Attempts:
         return Pruned(whole, pruned.shortcuts[:0])
 
 
-def _n_bridges(geometry: Geometry) -> int:
-    return 0 if geometry.graph.bridges is None else len(geometry.graph.bridges)
+def _n_pieces(geometry: Geometry) -> int:
+    """Count the parts that no bridge joins; each point that is left out is one."""
+    return int(without_bridges(geometry.graph).component_labels.max()) + 1

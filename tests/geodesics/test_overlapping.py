@@ -7,7 +7,7 @@ import pytest
 from scipy.spatial.distance import cdist, pdist
 from scipy.stats import spearmanr
 
-from ptunfold import PTU, datasets
+from ptunfold import PTU, attempts, datasets
 from ptunfold.geodesics.overlapping import MANY, NEARLY_NONE, share_below_chords
 
 SAID = "the data overlap themselves"
@@ -113,6 +113,29 @@ def test_a_flat_sheet_is_as_exact_as_ever():
     bent = np.column_stack((3 * np.cos(flat[:, 0] / 3), 3 * np.sin(flat[:, 0] / 3), flat[:, 1]))
     found = quiet_fit(bent, landmarks=None).distances([0, 5])
     np.testing.assert_allclose(found, cdist(flat[[0, 5]], flat), atol=0.02)
+
+
+@pytest.mark.filterwarnings("ignore:unfolded in 2 dimensions")
+@pytest.mark.parametrize("disconnected", ["bridge", "error", "largest", "separate"])
+def test_no_attempt_takes_points_away_or_ends_the_fit(disconnected, monkeypatch):
+    """Nine points that ten neighbours join to a sheet, and seven do not."""
+    points = datasets.swiss_roll(300).points
+    beside = points[points[:, 1].argmax()] + [0, 8, 0]
+    clump = beside + 0.01 * np.random.default_rng(0).normal(size=(9, 3))
+    shares = iter([0.5, 0.0, 0.0, 0.0])
+    monkeypatch.setattr(attempts, "share_below_chords", lambda *_: next(shares))
+    model = PTU(disconnected=disconnected).fit(np.concatenate((points, clump)))
+    assert np.isfinite(model.embedding_).all()
+    assert model.component_labels_.max() == 0
+    assert model.graph_.bridges is None
+    assert model.transport_.overlapping == 0.5  # as nothing else was taken
+
+
+def test_a_noisy_curve_known_by_its_distances_is_one_too():
+    points, along = knot(400, 5, noise=0.05)
+    model = quiet_fit(cdist(points, points), metric="precomputed")
+    truth = np.abs(along - along[7])
+    assert np.abs(model.distances([7])[0] - truth).mean() < 0.05 * truth.mean()
 
 
 def test_what_is_asked_for_is_done():

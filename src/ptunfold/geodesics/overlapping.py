@@ -18,9 +18,9 @@ _SHORT = 0.9  # of the straight line
 # most; 0.012 and more where data wind around a hole by more than a full turn, have fewer dimensions
 # than they are unfolded in, or are held together by shortcuts. Once around it is 0.01 to 0.05, and
 # the picture may be as it should.
-NEARLY_NONE, MANY, MOST = 0.002, 0.01, 0.05
+NEARLY_NONE, MANY, MUCH = 0.002, 0.01, 0.05
 _LEAST_POINTS = 50  # of fewer, a single path by chance is as much
-_FEWEST, _MOST, _VALUES = 4, 16, 200_000  # sources, so that many points take no longer for it
+_FEWEST_SOURCES, _MOST_SOURCES, _VALUES = 4, 16, 200_000  # a few hundredths of a fit
 
 
 def share_below_chords(geometry: Geometry, run: Run = Run()) -> float:
@@ -33,7 +33,7 @@ def share_below_chords(geometry: Geometry, run: Run = Run()) -> float:
     inside = np.flatnonzero(geometry.labels >= 0)
     if connection.points is None or len(inside) < _LEAST_POINTS:
         return 0.0
-    count = int(np.clip(_VALUES // len(inside), _FEWEST, _MOST))
+    count = int(np.clip(_VALUES // len(inside), _FEWEST_SOURCES, _MOST_SOURCES))
     sources = inside[sample(connection.points[inside], count)]
     # As rows of the fit are, which are compiled.
     rows = np.empty((len(sources), len(connection.points)), dtype=geometry.points.dtype)
