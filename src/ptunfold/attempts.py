@@ -106,8 +106,7 @@ class Attempts:
         if options.disconnected == "error":  # what falls apart is not taken, and no reason to end
             options = replace(options, disconnected="bridge")
         if options.may_shrink:
-            points = self.points if isinstance(self.points, Space) else geometry.surface
-            narrower = with_dimension(options, points, geometry.graph, self.run)
+            narrower = with_dimension(options, geometry.surface, geometry.graph, self.run)
             if narrower is not options:
                 yield narrower
         if may_thin(options) and len(self.points) <= _MOST_TRIED:

@@ -361,7 +361,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
             n_components,
             engine=engine,
             mds=self.mds,
-            n_jobs=plain(self.n_jobs),
+            n_jobs=self.n_jobs,
         )
         with engine:
             geometry, embedding, self.landmarks_ = unfold(

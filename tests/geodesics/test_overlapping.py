@@ -132,7 +132,7 @@ def test_no_attempt_takes_points_away_or_ends_the_fit(disconnected, monkeypatch)
 
 
 def test_a_noisy_curve_known_by_its_distances_is_one_too():
-    points, along = knot(400, 5, noise=0.05)
+    points, along = knot(500, 5, noise=0.05)
     model = quiet_fit(cdist(points, points), metric="precomputed")
     truth = np.abs(along - along[7])
     assert np.abs(model.distances([7])[0] - truth).mean() < 0.05 * truth.mean()
