@@ -18,7 +18,7 @@ from ptunfold.embedding.judging import (
     teller,
     tells_less,
 )
-from ptunfold.geodesics.cutting import closes, least_points, must_fold
+from ptunfold.geodesics.cutting import closes, has_no_rim, least_points, must_fold
 from ptunfold.geodesics.overlapping import MANY, MUCH, NEARLY_NONE, share_below_chords
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
@@ -126,9 +126,8 @@ class Attempts:
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
-            if was_noise(geometry) and not self.is_spoilt(
-                geometry, found, pruned, options, texture
-            ):
+            is_sheet = was_noise(geometry, is_closed=has_no_rim(geometry))
+            if is_sheet and not self.is_spoilt(geometry, found, pruned, options, texture):
                 return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
             texture = texture.without_noise
@@ -252,10 +251,7 @@ class Attempts:
             graphs, taken, of_taken = thinner, replace(torn, graph=thinner[1]), fewer
         if taken is None:
             return kept, settings
-        # A picture that folds is no judge, and so few neighbours leave holes in a solid.
-        dim = settings.intrinsic_dim
-        is_solid = dim > 2 and len(self.points) >= least_points(dim)
-        if is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs):
+        if self.must_keep_ten(kept, settings, texture):
             return kept, settings
         return self.untorn(graphs[0], taken, tell), of_taken
 
@@ -277,7 +273,20 @@ class Attempts:
         falls_apart = torn.graph.component_labels.max() > kept.graph.component_labels.max()
         if falls_apart or is_truer((found.graph, pruned.graph), (whole.graph, torn.graph), tell):
             return kept, settings
+        if self.must_keep_ten(kept, settings, texture):
+            return kept, settings
         return self.untorn(whole.graph, torn, tell), fewer
+
+    def must_keep_ten(self, kept: Pruned, settings: Settings, texture: Texture) -> bool:
+        """Tell whether data close upon themselves.
+
+        A picture that folds is no judge, and so few neighbours leave holes in what is closed.
+        """
+        dim = settings.intrinsic_dim
+        if dim == 1 or (dim > 2 and len(self.points) < least_points(dim)):
+            return False
+        geometry = self.checked(kept, settings, texture)
+        return closes(geometry, self.run.n_jobs) or (dim == 2 and has_no_rim(geometry))
 
     def thin(self, found: Pruned, settings: Settings, texture: Texture) -> tuple[Pruned, Pruned]:
         """Return the graph with fewer neighbours as it is, and without its shortcuts."""

@@ -30,12 +30,12 @@ from ptunfold.geodesics.loops import (
 )
 from ptunfold.geodesics.seams import (
     _closes,
-    _has_rim,
     _is_ring,
     _is_torus,
     _seam,
     _way_to_root,
     _windings,
+    ends_somewhere,
     find_from,
     find_topology,
     planes_agree,
@@ -232,12 +232,12 @@ def test_voids_are_the_longer_the_fewer_neighbours(n_points, n_neighbors, dim, n
 def test_a_square_has_a_rim_and_a_torus_none():
     torus = laid(flat_torus(400).points, 12)
     for of_cells in (False, True):
-        assert _has_rim(SQUARE, of_cells)
-        assert not _has_rim(torus, of_cells)
+        assert ends_somewhere(SQUARE, of_cells=of_cells)
+        assert not ends_somewhere(torus, of_cells=of_cells)
     # Where all points but a few are left with what lies on one side.
     ahead = torus.steps[:, 0] > 0
     one_sided = replace(torus, steps=np.where(ahead[:, None], torus.steps, -torus.steps))
-    assert _has_rim(one_sided, of_cells=False)
+    assert ends_somewhere(one_sided)
 
 
 def test_points_are_at_a_rim_if_all_neighbours_are_ahead():

@@ -10,7 +10,7 @@ import numpy as np
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.loops import matching_edges, unroll
-from ptunfold.geodesics.seams import find_from, find_topology, planes_agree
+from ptunfold.geodesics.seams import ends_somewhere, find_from, find_topology, planes_agree
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.types import Connection, Geometry, IntArray, Topology
 from ptunfold.types.sheet import without_edges
@@ -85,6 +85,12 @@ def must_fold(geometry: Geometry, n_jobs: int | None = None) -> bool:
         or (topology.seams and all(seam.std <= _ALIKE * seam.length for seam in topology.seams))
         for *_, topology in _topologies(geometry, n_jobs)
     )
+
+
+def has_no_rim(geometry: Geometry) -> bool:
+    """Tell whether most of the data are a sheet that ends nowhere, as spheres and tori do."""
+    most = len(geometry.labels) // 2 + 1
+    return any(part.intrinsic_dim > 1 and not ends_somewhere(part) for _, part in _parts(geometry, most))
 
 
 def _topologies(

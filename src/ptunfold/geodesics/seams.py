@@ -95,7 +95,10 @@ def _find_among(
     # Where frames are unsure, an edge may end where it leads by chance.
     known = is_match if connection.coherence is None else None
     groups, relations = group_loops(connection, unrolled, known, n_around, n_jobs)
-    has_rim = _has_rim(connection, of_cells) if dim > 1 else not _is_ring(groups, unrolled.outward)
+    if dim > 1:
+        has_rim = ends_somewhere(connection, of_cells=of_cells)
+    else:
+        has_rim = not _is_ring(groups, unrolled.outward)
     found = [groups[place] for place in independent(groups, relations)]
     closing = [group for group in groups if _closes(group, dim, has_rim)]
     least = (_LEAST_SEAM_OF_CELLS if of_cells else _LEAST_SEAM) * graph.n_points ** (1 - 1 / dim)
@@ -136,18 +139,8 @@ def _is_torus(topology: Topology) -> bool:
     return not topology.has_rim and n_shifts == len(topology.seams) == topology.dim
 
 
-def planes_agree(connection: Connection, is_torus: bool) -> bool:
-    """Tell whether motions can be believed: frames agree, and a curve is one."""
-    kept, explained = connection.coherence, connection.explained
-    is_curve = connection.intrinsic_dim == 1
-    if is_curve and explained is not None and explained.mean() < _ALONG_A_CURVE:
-        return False
-    least = _COHERENT_TORUS if is_torus and not is_curve else _COHERENT
-    return kept is None or bool(kept.mean() >= least)
-
-
-def _has_rim(connection: Connection, of_cells: bool) -> bool:
-    """Tell whether some points have all their neighbours on one side."""
+def ends_somewhere(connection: Connection, *, of_cells: bool = False) -> bool:
+    """Tell whether some points, more than by chance, have all their neighbours on one side."""
     graph, dim = connection.graph, connection.intrinsic_dim
     is_rim = np.empty(graph.n_points, dtype=bool)
     mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
@@ -158,6 +151,16 @@ def _has_rim(connection: Connection, of_cells: bool) -> bool:
     if n_beside and np.count_nonzero(is_rim) > least:
         is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) >= n_beside
     return bool(np.count_nonzero(is_rim) > least)
+
+
+def planes_agree(connection: Connection, is_torus: bool) -> bool:
+    """Tell whether motions can be believed: frames agree, and a curve is one."""
+    kept, explained = connection.coherence, connection.explained
+    is_curve = connection.intrinsic_dim == 1
+    if is_curve and explained is not None and explained.mean() < _ALONG_A_CURVE:
+        return False
+    least = _COHERENT_TORUS if is_torus and not is_curve else _COHERENT
+    return kept is None or bool(kept.mean() >= least)
 
 
 def _is_ring(groups: list[Group], where: FloatArray) -> bool:
