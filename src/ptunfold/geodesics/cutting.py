@@ -10,7 +10,13 @@ import numpy as np
 from ptunfold.caller import warn
 from ptunfold.geodesics.arrangement import restrict
 from ptunfold.geodesics.loops import matching_edges, unroll
-from ptunfold.geodesics.seams import ends_somewhere, find_from, find_topology, planes_agree
+from ptunfold.geodesics.seams import (
+    ends_somewhere,
+    find_from,
+    find_topology,
+    length_of_rim,
+    planes_agree,
+)
 from ptunfold.geometry.graph import without_bridges
 from ptunfold.types import Connection, Geometry, IntArray, Topology
 from ptunfold.types.sheet import without_edges
@@ -20,6 +26,10 @@ _LEAST_POINTS, _AND_MORE = 50, 4
 # Of a period, its spread along the seam. Flat data have 0.1 % and less, with 3 % of noise up to
 # 2 %; molecules 3 %, a torus of revolution 16 %, a Klein bottle in four dimensions 25 %.
 _SAME, _ALIKE = 0.01, 0.05
+
+# Of points at a rim, in units of n^(1 - 1/d), next to two others: 0 to 0.3 on spheres and tori with
+# any noise, up to 0.6 on sheets of 60 to 150 points; 1.2 and more on rings of views and rooms.
+_LITTLE_RIM = 0.6
 
 
 def cut_open(
@@ -88,9 +98,20 @@ def must_fold(geometry: Geometry, n_jobs: int | None = None) -> bool:
 
 
 def has_no_rim(geometry: Geometry) -> bool:
-    """Tell whether most of the data are a sheet that ends nowhere, as spheres and tori do."""
-    most = len(geometry.labels) // 2 + 1
-    return any(part.intrinsic_dim > 1 and not ends_somewhere(part) for _, part in _parts(geometry, most))
+    """Tell whether most of the data are a surface that ends nowhere, as spheres and tori do."""
+    return any(not ends_somewhere(part) for part in _largest(geometry))
+
+
+def has_little_rim(geometry: Geometry) -> bool:
+    """Tell whether most of the data, however rough, are mostly inside: no ring, and no lump."""
+    return any(length_of_rim(part, n_beside=2) <= _LITTLE_RIM for part in _largest(geometry))
+
+
+def _largest(geometry: Geometry) -> Iterator[Connection]:
+    """Take out the part that holds most of the points, if it is of two dimensions and more."""
+    for _, part in _parts(geometry, len(geometry.labels) // 2 + 1):
+        if part.intrinsic_dim > 1:
+            yield part
 
 
 def _topologies(

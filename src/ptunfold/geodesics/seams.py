@@ -140,17 +140,25 @@ def _is_torus(topology: Topology) -> bool:
 
 
 def ends_somewhere(connection: Connection, *, of_cells: bool = False) -> bool:
-    """Tell whether some points, more than by chance, have all their neighbours on one side."""
-    graph, dim = connection.graph, connection.intrinsic_dim
-    is_rim = np.empty(graph.n_points, dtype=bool)
-    mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
-    least = (_RIM if dim == 2 else _SOLID_RIM) * graph.n_points ** (1 - 1 / dim)
+    """Tell whether there are more points at a rim than by chance."""
+    dim = connection.intrinsic_dim
     # Where neighbours are few for the directions there are, some points lack one anywhere, but not
     # next to each other.
     n_beside = 2 if dim > 2 else int(of_cells)
-    if n_beside and np.count_nonzero(is_rim) > least:
-        is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) >= n_beside
-    return bool(np.count_nonzero(is_rim) > least)
+    return length_of_rim(connection, n_beside) > (_RIM if dim == 2 else _SOLID_RIM)
+
+
+def length_of_rim(connection: Connection, n_beside: int) -> float:
+    """Count points that have all neighbours on one side, in units of n^(1 - 1/d).
+
+    So many of their neighbours have to be such points too.
+    """
+    graph, dim = connection.graph, connection.intrinsic_dim
+    is_rim = np.empty(graph.n_points, dtype=bool)
+    mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
+    beside = np.bincount(graph.tails, is_rim[graph.indices], graph.n_points)
+    n_found = np.count_nonzero(is_rim & (beside >= n_beside))
+    return float(n_found / graph.n_points ** (1 - 1 / dim))
 
 
 def planes_agree(connection: Connection, is_torus: bool) -> bool:
