@@ -20,9 +20,9 @@ from ptunfold.embedding.judging import (
 )
 from ptunfold.geodesics.cutting import (
     closes,
-    has_little_rim,
     has_no_rim,
     least_points,
+    length_of_most_rim,
     must_fold,
 )
 from ptunfold.geodesics.overlapping import MANY, MUCH, NEARLY_NONE, share_below_chords
@@ -46,9 +46,12 @@ from ptunfold.threads import Run
 from ptunfold.types import Geometry, Graph, IntArray, Options, Points, Settings, Space
 from ptunfold.validation.records import known_good
 
-# Of the edges, what planes explain: 0.5 and more on surfaces with noise, up to 0.47 on tables
-# that have no rim.
-_HALF_EXPLAINED = 0.5
+# Of the edges, what planes explain, and points at the rim, in units of the root of all. Tables have
+# less than half of the edges or 1.3 and more at the rim, and rings of few views 0.8 of the edges
+# and 2 at the rim. Spheres, tori, tubes and bodies of 60 to 500 points have 0.5 to 0.9 of the edges
+# and 0 to 1.2 at the rim, with noise as large as neighbourhoods too; rough sheets 0.8 and up to 2.
+_HALF_EXPLAINED, _LITTLE_RIM = 0.5, 1.2
+_WELL_EXPLAINED, _SHORT_RIM = 0.8, 2.0
 _MOST_TRIED = 20_000  # points: tight windings are joined where there are few
 
 Build = Callable[[Pruned, Settings, Texture | None], Geometry]
@@ -135,7 +138,9 @@ class Attempts:
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
-            is_sheet = was_noise(geometry, is_closed=has_no_rim(geometry))
+            is_few = are_few(n_points)
+            is_closed = not is_few and has_no_rim(geometry)
+            is_sheet = was_noise(geometry, is_few=is_few, is_closed=is_closed)
             if is_sheet and not self.is_spoilt(geometry, found, pruned, options, texture):
                 return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
@@ -287,9 +292,9 @@ class Attempts:
         return self.untorn(whole.graph, torn, tell), fewer
 
     def must_keep_ten(self, kept: Pruned, settings: Settings, texture: Texture) -> bool:
-        """Tell whether data close upon themselves, or nearly so, however rough they are.
+        """Tell whether data are a rough surface that closes upon itself, or hardly ends anywhere.
 
-        A picture that folds is no judge, and so few neighbours leave holes in what has no rim.
+        A picture that folds is no judge, and so few neighbours leave holes.
         """
         dim = settings.intrinsic_dim
         if dim == 1 or (dim > 2 and len(self.points) < least_points(dim)):
@@ -297,7 +302,9 @@ class Attempts:
         geometry = self.checked(kept, settings, texture)
         if dim > 2:
             return closes(geometry, self.run.n_jobs)
-        return geometry.transport.explained >= _HALF_EXPLAINED and has_little_rim(geometry)
+        explained = geometry.transport.explained
+        most = _SHORT_RIM if explained >= _WELL_EXPLAINED else _LITTLE_RIM
+        return explained >= _HALF_EXPLAINED and length_of_most_rim(geometry) <= most
 
     def thin(self, found: Pruned, settings: Settings, texture: Texture) -> tuple[Pruned, Pruned]:
         """Return the graph with fewer neighbours as it is, and without its shortcuts."""

@@ -27,10 +27,6 @@ _LEAST_POINTS, _AND_MORE = 50, 4
 # 2 %; molecules 3 %, a torus of revolution 16 %, a Klein bottle in four dimensions 25 %.
 _SAME, _ALIKE = 0.01, 0.05
 
-# Of points at a rim, in units of n^(1 - 1/d), next to two others: 0 to 0.3 on spheres and tori with
-# any noise, up to 0.6 on sheets of 60 to 150 points; 1.2 and more on rings of views and rooms.
-_LITTLE_RIM = 0.6
-
 
 def cut_open(
     geometry: Geometry,
@@ -102,9 +98,9 @@ def has_no_rim(geometry: Geometry) -> bool:
     return any(not ends_somewhere(part) for part in _largest(geometry))
 
 
-def has_little_rim(geometry: Geometry) -> bool:
-    """Tell whether most of the data, however rough, are mostly inside: no ring, and no lump."""
-    return any(length_of_rim(part, n_beside=2) <= _LITTLE_RIM for part in _largest(geometry))
+def length_of_most_rim(geometry: Geometry) -> float:
+    """Count points at the rim of most of the data, as `length_of_rim`; curves have no end of it."""
+    return max((length_of_rim(part) for part in _largest(geometry)), default=np.inf)
 
 
 def _largest(geometry: Geometry) -> Iterator[Connection]:

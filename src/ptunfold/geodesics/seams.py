@@ -148,7 +148,7 @@ def ends_somewhere(connection: Connection, *, of_cells: bool = False) -> bool:
     return length_of_rim(connection, n_beside) > (_RIM if dim == 2 else _SOLID_RIM)
 
 
-def length_of_rim(connection: Connection, n_beside: int) -> float:
+def length_of_rim(connection: Connection, n_beside: int = 0) -> float:
     """Count points that have all neighbours on one side, in units of n^(1 - 1/d).
 
     So many of their neighbours have to be such points too.

@@ -45,8 +45,9 @@ _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
-# Of few points on a sphere or a torus, edges leave the planes because it is bent.
-_SHEET_IF_CLOSED = 0.85
+# 0.93 and more on spheres and tori of 200 points, which are bent within a neighbourhood. Of 60 to
+# 150 points noise is 0.15 of the extent and less; limbs and corners that are smoothed away are 0.2.
+_SHEET_IF_CLOSED, _LONGEST_WAY_OF_FEW = 0.85, 0.18
 # Of the edges, what planes explain on noisy sheets: 0.98 and more; where they are thick 0.986.
 _SURELY, _SURELY_IF_THICK = 0.97, 0.985
 _MUCH_LOST = 0.3  # coherence below it: lengths are those along the graph
@@ -202,11 +203,11 @@ def without_thin_ones(options: Options, points: Points, graph: Graph, run: Run) 
     return replace(options, intrinsic_dim=sharpest + 1)
 
 
-def was_noise(geometry: Geometry, *, is_closed: bool = False) -> bool:
+def was_noise(geometry: Geometry, *, is_few: bool = False, is_closed: bool = False) -> bool:
     """Tell whether it was noise that denoising took away.
 
-    Then the points have moved by a small part of their extent, and transport along what is left is
-    coherent.
+    Then the points have moved by a small part of their extent, smaller if they are few, and
+    transport along what is left is coherent. Surfaces that are closed are bent more.
     """
     if geometry.seen is not None:
         moved, extent = np.square(geometry.seen.moved).mean(), geometry.seen.extent**2
@@ -215,7 +216,8 @@ def was_noise(geometry: Geometry, *, is_closed: bool = False) -> bool:
     transport = geometry.transport
     least = _SHEET_IF_CLOSED if is_closed else _SHEET
     is_sheet = transport.coherence >= _COHERENT and transport.explained >= least
-    return bool(is_sheet and moved <= _LONGEST_WAY**2 * extent)
+    farthest = _LONGEST_WAY_OF_FEW if is_few else _LONGEST_WAY
+    return bool(is_sheet and moved <= farthest**2 * extent)
 
 
 def is_doubtful(geometry: Geometry, texture: Texture) -> bool:
