@@ -48,11 +48,11 @@ from ptunfold.validation.records import known_good
 
 # Of the edges, what planes explain, and points at the rim, in units of the root of all. Spheres and
 # tori, with noise as large as neighbourhoods too, have 0.5 to 0.9 of the edges and 0 to 0.6 at the
-# rim; tables less than half of the edges, windows of a photograph 0.8 at the rim. Of 60 to 500
-# points rough sheets and bodies have 0.8 of the edges and up to 2 at the rim; windows less of the
-# edges, and rings of few views, shown in the plane, 2.1 to 8 at the rim.
+# rim; tables less than half of the edges, windows of a photograph 0.8 at the rim. Up to 500 points
+# of rough sheets and bodies have 0.75 of the edges and 1.4 at the rim, 0.8 and 2; windows less of
+# the edges, and rings of few views, shown in the plane, 2.1 to 8 at the rim.
 _HALF_EXPLAINED, _NO_RIM = 0.5, 0.6
-_WELL_EXPLAINED, _SHORT_RIM, _FEW_FOR_A_SHEET = 0.8, 2.0, 500
+_WELL_EXPLAINED, _SHORT_RIM, _MOST_WITH_RIM = (0.65, 0.8), 2.0, 500
 _MOST_TRIED = 20_000  # points: tight windings are joined where there are few
 
 Build = Callable[[Pruned, Settings, Texture | None], Geometry]
@@ -303,11 +303,10 @@ class Attempts:
         geometry = self.checked(kept, settings, texture)
         if dim > 2:
             return closes(geometry, self.run.n_jobs)
-        explained, length = geometry.transport.explained, length_of_most_rim(geometry)
-        is_well_explained = explained >= _WELL_EXPLAINED and len(self.points) <= _FEW_FOR_A_SHEET
-        return explained >= _HALF_EXPLAINED and length <= (
-            _SHORT_RIM if is_well_explained else _NO_RIM
-        )
+        explained, most = geometry.transport.explained, _NO_RIM
+        if len(self.points) <= _MOST_WITH_RIM:
+            most = float(np.interp(explained, _WELL_EXPLAINED, (_NO_RIM, _SHORT_RIM)))
+        return explained >= _HALF_EXPLAINED and length_of_most_rim(geometry) <= most
 
     def thin(self, found: Pruned, settings: Settings, texture: Texture) -> tuple[Pruned, Pruned]:
         """Return the graph with fewer neighbours as it is, and without its shortcuts."""
