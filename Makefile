@@ -97,6 +97,7 @@ field: $(VENV)/.field  ## PTU beside Isomap's kin, local methods, UMAP's kin and
 
 accuracy: $(DEV)  ## errors against the truth, over ten seeds
 	$(BIN)/python benchmarks/accuracy.py
+	$(BIN)/python benchmarks/few_points.py 2 --output benchmarks/results/few_points.md
 
 bars: $(DEV)  ## how many errors of distances are within their bars, over ten seeds
 	$(BIN)/python benchmarks/bars.py 10 --output benchmarks/results/bars.md
