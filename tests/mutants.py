@@ -35,7 +35,7 @@ sys.path[:0] = [str(Path(__file__).parents[1]), str(Path(__file__).parents[1] / 
 from tests.mutations import PACKAGES, ROOT, all_mutants, functions_of, mutated  # noqa: E402
 
 WIDER = ("blocks", "estimator", "landmark_mode", "claims", "real_data", "corner_cases")
-WIDER += ("every_attribute", "records", "validation", "metrics")
+WIDER += ("every_attribute", "records", "validation", "metrics", "few_points")
 NOTES = ROOT / "build" / "mutants.json"  # what the tests call; of a file again when it has changed
 SLOWEST, OWN, ALL = 20, 30, 90  # seconds: of one test, of a module's own tests, of all for a mutant
 MEMORY = 10 << 30

@@ -34,6 +34,7 @@ from ptunfold.geometry.decisions import (
     look_at,
     may_thin,
     resolve_auto,
+    share_explained,
     was_noise,
     with_dimension,
 )
@@ -297,16 +298,16 @@ class Attempts:
 
         A picture that folds is no judge, and so few neighbours leave holes.
         """
-        dim = settings.intrinsic_dim
-        if dim == 1 or (dim > 2 and len(self.points) < least_points(dim)):
-            return False
-        geometry = self.checked(kept, settings, texture)
+        dim, n_points, most = settings.intrinsic_dim, len(self.points), _NO_RIM
         if dim > 2:
-            return closes(geometry, self.run.n_jobs)
-        explained, most = geometry.transport.explained, _NO_RIM
-        if len(self.points) <= _MOST_WITH_RIM:
+            is_solid = n_points >= least_points(dim)
+            return is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs)
+        explained = share_explained(self.points, kept.graph, settings, self.run)
+        if dim == 1 or explained < _HALF_EXPLAINED:
+            return False
+        if n_points <= _MOST_WITH_RIM:
             most = float(np.interp(explained, _WELL_EXPLAINED, (_NO_RIM, _SHORT_RIM)))
-        return explained >= _HALF_EXPLAINED and length_of_most_rim(geometry) <= most
+        return length_of_most_rim(self.checked(kept, settings, texture)) <= most
 
     def thin(self, found: Pruned, settings: Settings, texture: Texture) -> tuple[Pruned, Pruned]:
         """Return the graph with fewer neighbours as it is, and without its shortcuts."""

@@ -181,6 +181,14 @@ def with_dimension(options: Options, points: Points, graph: Graph, run: Run) -> 
     return options
 
 
+def share_explained(points: Points, graph: Graph, settings: Settings, run: Run) -> float:
+    """Measure on some points how much of the edges tangent planes hold."""
+    nodes = sample(points, SAMPLE)
+    sizes = settings.tangent_neighbors, settings.intrinsic_dim
+    frames = frames_at(nodes, points, graph, *sizes, n_jobs=run.n_jobs)
+    return median_explained(points, graph, frames, nodes)
+
+
 def without_thin_ones(options: Options, points: Points, graph: Graph, run: Run) -> Options:
     """Leave out the dimensions of noisy data in which they are no wider than their noise.
 
