@@ -16,6 +16,7 @@ from ptunfold.datasets import (
     swiss_roll,
 )
 from ptunfold.geodesics import cutting
+from ptunfold.geodesics.cutting import has_no_rim, length_of_most_rim
 
 TURN = 2 * np.pi
 pytestmark = pytest.mark.filterwarnings("ignore:the sheet closes", "ignore:the data are closed")
@@ -385,3 +386,20 @@ def test_a_track_that_crosses_itself_has_no_period_of_nothing(seed):
     points = np.column_stack((turn**2, turn**3 - turn)) + 0.1 * rng.normal(size=(400, 2))
     seams = PTU(1).fit(points).topology_.seams
     assert all(seam.kind == "period" and seam.length > 0 for seam in seams)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize(("sizes", "is_closed"), [((201, 199), True), ((200, 200), False)])
+def test_most_of_the_data_is_more_than_half(sizes, is_closed):
+    balls = [sphere(size, seed=seed).points + 10 * seed for seed, size in enumerate(sizes)]
+    geometry = PTU().fit(np.concatenate(balls))._fitted.geometry
+    assert has_no_rim(geometry) == is_closed
+    assert np.isfinite(length_of_most_rim(geometry)) == is_closed
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_curves_have_no_rim_that_counts():
+    angle = np.linspace(0, 2 * np.pi, 200, endpoint=False)
+    ring = PTU(n_components=1).fit(np.column_stack((np.cos(angle), np.sin(angle))))
+    assert not has_no_rim(ring._fitted.geometry)
+    assert length_of_most_rim(ring._fitted.geometry) == np.inf
