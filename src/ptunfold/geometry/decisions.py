@@ -211,7 +211,7 @@ def without_thin_ones(options: Options, points: Points, graph: Graph, run: Run) 
     return replace(options, intrinsic_dim=sharpest + 1)
 
 
-def was_noise(geometry: Geometry, *, is_few: bool = False, is_closed: bool = False) -> bool:
+def was_noise(geometry: Geometry, *, is_few: bool, is_closed: bool) -> bool:
     """Tell whether it was noise that denoising took away.
 
     Then the points have moved by a small part of their extent, smaller if they are few, and
