@@ -117,7 +117,7 @@ def test_other_files_are_refused(saved, tmp_path):
 def test_what_cannot_be_saved(tmp_path):
     with pytest.raises(ValueError, match="not fitted"):
         PTU().save(tmp_path / "model.safetensors")
-    model = PTU().fit(s_with_hole(60).points)
+    model = PTU().fit(s_with_hole(200).points)
     with pytest.raises(ValueError, match="there is no folder"):
         model.save(tmp_path / "nowhere" / "model.safetensors")
     assert list(tmp_path.iterdir()) == []
@@ -255,7 +255,7 @@ def test_a_file_larger_than_memory_is_refused_before_it_is_read(saved, tmp_path)
 
 @pytest.mark.parametrize("chosen", [range(0, 60, 4), tuple(range(9)), [np.int64(3), 7, 9, 20]])
 def test_landmarks_in_any_list_are_saved(chosen, tmp_path):
-    model = PTU(landmarks=chosen).fit(s_with_hole(60).points)
+    model = PTU(landmarks=chosen).fit(s_with_hole(200).points)
     model.save(tmp_path / "model")
     again = PTU.load(tmp_path / "model")
     assert again.landmarks == [int(one) for one in chosen]
@@ -263,7 +263,7 @@ def test_landmarks_in_any_list_are_saved(chosen, tmp_path):
 
 
 def test_what_would_not_be_read_again_is_not_saved(tmp_path):
-    model = PTU().fit(s_with_hole(60).points).set_params(tangent="flat")
+    model = PTU().fit(s_with_hole(200).points).set_params(tangent="flat")
     with pytest.raises(ValueError, match="its parameter tangent='flat' is not known"):
         model.save(tmp_path / "model")
     assert list(tmp_path.iterdir()) == []
