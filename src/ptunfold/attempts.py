@@ -140,9 +140,7 @@ class Attempts:
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
             geometry = self.checked(pruned, settings, texture)
-            is_few = are_few(n_points)
-            is_closed = not is_few and has_no_rim(geometry)
-            is_sheet = was_noise(geometry, is_few=is_few, is_closed=is_closed)
+            is_sheet = _is_sheet_with_noise(geometry)
             if is_sheet and not self.is_spoilt(geometry, found, pruned, options, texture):
                 return self.rejoined(geometry, pruned, options, settings, texture)
             del geometry
@@ -302,8 +300,10 @@ class Attempts:
         if dim > 2:
             is_solid = n_points >= least_points(dim)
             return is_solid and closes(self.checked(kept, settings, texture), self.run.n_jobs)
+        if dim == 1:
+            return False
         explained = share_explained(self.points, kept.graph, settings, self.run)
-        if dim == 1 or explained < _HALF_EXPLAINED:
+        if explained < _HALF_EXPLAINED:
             return False
         if n_points <= _MOST_WITH_RIM:
             most = float(np.interp(explained, _WELL_EXPLAINED, (_NO_RIM, _SHORT_RIM)))
@@ -325,6 +325,14 @@ class Attempts:
         if not tells_less and pass_each_other(pruned.graph, pruned.shortcuts, self.run):
             return pruned
         return Pruned(whole, pruned.shortcuts[:0])
+
+
+def _is_sheet_with_noise(geometry: Geometry) -> bool:
+    """Tell whether denoised points make a sheet, or, if they are many enough, a closed surface."""
+    is_few = are_few(len(geometry.labels))
+    if was_noise(geometry, is_few=is_few, is_closed=False):
+        return True
+    return not is_few and was_noise(geometry, is_few=False, is_closed=True) and has_no_rim(geometry)
 
 
 def _n_pieces(geometry: Geometry) -> int:

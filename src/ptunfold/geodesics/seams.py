@@ -156,9 +156,9 @@ def length_of_rim(connection: Connection, n_beside: int = 0) -> float:
     graph, dim = connection.graph, connection.intrinsic_dim
     is_rim = np.empty(graph.n_points, dtype=bool)
     mark_one_sided(graph.indptr, connection.steps, _ONE_SIDE, is_rim)
-    beside = np.bincount(graph.tails, is_rim[graph.indices], graph.n_points)
-    n_found = np.count_nonzero(is_rim & (beside >= n_beside))
-    return float(n_found / graph.n_points ** (1 - 1 / dim))
+    if n_beside:
+        is_rim &= np.bincount(graph.tails, is_rim[graph.indices], graph.n_points) >= n_beside
+    return float(np.count_nonzero(is_rim) / graph.n_points ** (1 - 1 / dim))
 
 
 def planes_agree(connection: Connection, is_torus: bool) -> bool:

@@ -45,8 +45,9 @@ _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
 _COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
-# 0.93 and more on spheres and tori of 200 points, which are bent within a neighbourhood. Of 60 to
-# 150 points noise is 0.15 of the extent and less; limbs and corners that are smoothed away are 0.2.
+# Planes explain 0.93 and more on spheres and tori of 200 points, which are bent within a
+# neighbourhood. Of 60 to 150 points noise is 0.15 of the extent and less; limbs and corners that
+# are smoothed away are 0.2.
 _SHEET_IF_CLOSED, _LONGEST_WAY_OF_FEW = 0.85, 0.18
 # Of the edges, what planes explain on noisy sheets: 0.98 and more; where they are thick 0.986.
 _SURELY, _SURELY_IF_THICK = 0.97, 0.985
