@@ -106,6 +106,23 @@ def test_arcs_of_a_circle_have_its_length():
     np.testing.assert_allclose(np.abs(connection.steps[:, 0]), along, rtol=1e-9)
 
 
+def test_what_bends_to_both_sides_is_no_shorter_than_its_arcs():
+    """The angle between the ends tells of the bend, not that both rise above the edge alike."""
+    along = np.linspace(-1, 1, 4001)
+    direction = 0.75 * along**2  # bent to the left, straight, to the right
+    tangents = np.column_stack((np.cos(direction), np.sin(direction)))
+    curve = np.cumsum(tangents, axis=0) * (along[1] - along[0])
+    some = np.sort(np.random.default_rng(0).choice(4001, 40, replace=False))
+    graph = build_graph(curve[some], 6)
+    frames = Frames(tangents[some, :, None], np.ones((40, 1)), np.zeros(40))
+    laid = connect(curve[some], graph, frames, "arc")
+    exact = np.abs(along[some][graph.indices] - along[some][graph.tails])
+    arcs, chords = np.abs(laid.steps[:, 0]), graph.lengths
+    is_across = along[some][graph.indices] * along[some][graph.tails] < 0
+    for edges, share in ((slice(None), 0.005), (is_across, 0.2)):
+        assert abs((arcs - exact)[edges].mean()) < share * abs((chords - exact)[edges].mean())
+
+
 @pytest.mark.parametrize("dim", [1, 2, 3])
 def test_arcs_are_the_same_from_both_ends(dim):
     _, graph, _, connection = random_connection(dim, seed=dim, step="arc")

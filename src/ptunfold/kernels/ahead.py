@@ -179,7 +179,7 @@ def kernels_of_any_fit(dtype: str, dim: int) -> list[tuple[Dispatcher, tuple[Any
         (nearby.graph_neighborhoods, (graph, some, some, int64[:, ::1], some)),
         (principal.gather_offsets, (given, int64[:, ::1], some, stack, row)),
         (bending.write_in_frames, (given, stack, wide, wide, stack, table, table, row)),
-        (bending.bend_edges, (table, table, stack, stack, row, table, table)),
+        (bending.bend_edges, (table, table, stack, stack, row, row, table, table)),
         (zipping.triangles_of_open_edges, (zipper, some, int64[:, ::1])),
         (medians.neighbor_medians, (some, wide, row, row)),
         (bending.shortest_shadows, (given, stack, wide, wide, row, row)),

@@ -73,21 +73,21 @@ def favor_edges(there, here, weight, overlaps):
 
 
 @compiled()
-def bend_edges(there, here, overlaps, turns, arc, mean, steps):
-    """Fill ``steps`` (E, d) with arcs, in the frames of their tails, and ``mean`` with shadows.
+def bend_edges(there, here, overlaps, turns, arc, chord, chords, steps):
+    """Fill ``steps`` and ``chords`` (E, d) with arcs and theirs, in the frames of their tails.
 
-    With C the overlap of the frames turned into one of them, the step is the sum of a_k (I - C)^k
+    With C the overlap of the frames turned into one of them, the arc is the sum of a_k (I - C)^k
     times the mean of the shadows ``there`` and ``here`` (E, d) of an edge on both of them, with the
-    coefficients ``arc``.
+    coefficients ``arc``; its chord, laid into the plane, has those of ``chord``.
     """
     n_edges, dim = there.shape
-    bent, term = np.empty((dim, dim)), np.empty(dim)
+    bent, mean, term = np.empty((dim, dim)), np.empty(dim), np.empty(dim)
     for edge in range(n_edges):
         for row in range(dim):
             value = there[edge, row]
             for column in range(dim):
                 value -= turns[edge, row, column] * here[edge, column]
-            mean[edge, row] = 0.5 * value
+            mean[row] = 0.5 * value
         most = 0.0
         for row in range(dim):
             for column in range(dim):
@@ -102,15 +102,23 @@ def bend_edges(there, here, overlaps, turns, arc, mean, steps):
         while n_terms < len(arc) and size > 1e-17:
             size *= 0.5 * dim * most
             n_terms += 1
+        _add_powers(arc, n_terms, bent, mean, term, steps[edge])
+        _add_powers(chord, n_terms, bent, mean, term, chords[edge])
+
+
+@compiled()
+def _add_powers(series, n_terms, matrix, vector, term, total):
+    """Fill ``total`` (d,) with the sum of the terms of a series of a matrix, times a vector."""
+    dim = len(vector)
+    for row in range(dim):
+        total[row] = series[n_terms - 1] * vector[row]
+    for power in range(n_terms - 2, -1, -1):
         for row in range(dim):
-            steps[edge, row] = arc[n_terms - 1] * mean[edge, row]
-        for power in range(n_terms - 2, -1, -1):
-            for row in range(dim):
-                term[row] = arc[power] * mean[edge, row]
-                for column in range(dim):
-                    term[row] += bent[row, column] * steps[edge, column]
-            for row in range(dim):
-                steps[edge, row] = term[row]
+            term[row] = series[power] * vector[row]
+            for column in range(dim):
+                term[row] += matrix[row, column] * total[column]
+        for row in range(dim):
+            total[row] = term[row]
 
 
 class Laid(NamedTuple):
@@ -149,18 +157,19 @@ def note_shadows(forth, back, there, here, lengths, laid):
 
 
 @compiled()
-def fit_arcs(forth, back, turns, lengths, longest, mean, arcs, there, here, laid):
+def fit_arcs(forth, back, turns, lengths, longest, chords, arcs, there, here, laid):
     """Make ``there`` and ``here`` (m, d), the shadows of edges, the steps of their arcs, both ways.
 
-    An arc is at least as long as its edge, and ``longest`` times that at most. Opposite directions
-    have no mean: the one at the tail is as good as any.
+    An arc is as much longer than its edge as it is than its own chord, and ``longest`` times at
+    most. Opposite directions have no mean: the one at the tail is as good as any.
     """
     dim = there.shape[1]
     for edge in range(len(forth)):
         length, size, found = lengths[edge], 0.0, 0.0
         for row in range(dim):
-            size += mean[edge, row] ** 2
-        if np.sqrt(size) > 1e-6 * length:
+            size += chords[edge, row] ** 2
+        size = np.sqrt(size)
+        if size > 1e-6 * length:
             for row in range(dim):
                 there[edge, row] = arcs[edge, row]
         for row in range(dim):
@@ -169,7 +178,8 @@ def fit_arcs(forth, back, turns, lengths, longest, mean, arcs, there, here, laid
         # A shadow as short as rounding points anywhere.
         scale = 0.0
         if found > 2.0**-52 * length:
-            scale = min(max(found, length), longest * length) / found
+            ratio = found / size if size > 1e-6 * length else 1.0
+            scale = min(max(ratio, 1.0), longest) * length / found
         for row in range(dim):
             there[edge, row] *= scale
         for row in range(dim):
