@@ -128,7 +128,7 @@ export class Connection {
     const dot = (a, b) => a.reduce((sum, x, i) => sum + x * b[i], 0);
     const end = places.at(-1);
     const far = dot(end, end);
-    let along = 0, turned = 0, bent = 0;
+    let along = 0, turned = 0, bent = 0, long = 0, carried = 0;
     ways.forEach((way, k) => {
       const step = places[k + 1].map((x, i) => x - places[k][i]);
       const middle = places[k].map((x, i) => x + 0.5 * step[i]);
@@ -136,9 +136,17 @@ export class Connection {
       along += this.tilts[way >> 1] * dot(step, step);
       turned += this.tilts[way >> 1] * off;
       bent += this.bends[way >> 1] * Math.sqrt(dot(step, step)) * off;
+      long += Math.sqrt(dot(step, step));
+      carried = this.kept(way >> 1) * carried + Math.sqrt(dot(step, step));
     });
-    const curved = this.curvature === null ? 0 : 0.025 * (Math.sqrt(far) - distance);
-    const onTheWay = along + turned + (0.5 * bent) ** 2 + curved ** 2;
+    const takenOff = Math.sqrt(far) - distance;
+    let onTheWay = along + turned + (0.5 * bent) ** 2;
+    if (this.coherence !== null) {
+      const share = long > 0 ? carried / long : 1;
+      onTheWay = share ** 2 * onTheWay + (0.002 * (1 - share) * distance) ** 2;
+    }
+    if (this.coherence !== null && takenOff < 0) onTheWay += (0.6 * takenOff) ** 2;
+    else if (this.curvature !== null) onTheWay += (0.025 * takenOff) ** 2;
     const [factor, usual, power] = this.bars;
     const longer = factor * (distance / usual) ** power;
     return ways.length ? Math.sqrt(2 * this.noise ** 2 + longer ** 2 * onTheWay) : 0;

@@ -101,7 +101,8 @@ def test_any_pair_agrees_with_python(opened, sheet):
     assert curved.connection_.curvature is not None
     assert known_doubts(curved._fitted.geometry).power > 0  # bars have been set right
     plain = PTU(step="chord", tangent="pca", denoise=0).fit(roll.points)
-    for model in (plain, sheet[1], curved):
+    forgetful = PTU(coherence=0.8).fit(roll.points)
+    for model in (plain, sheet[1], curved, forgetful):
         tab = opened(model.explore())
         rng = np.random.default_rng(0)
         off = []

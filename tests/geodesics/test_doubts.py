@@ -1,6 +1,8 @@
 """Error bars of distances: what they hold, what they grow with, and where they are told."""
 
 import warnings
+from dataclasses import replace
+from itertools import pairwise
 
 import numpy as np
 import pytest
@@ -8,7 +10,8 @@ import pytest
 from ptunfold import PTU, geodesic_distances
 from ptunfold.datasets import annulus, flat_square, petals, s_with_hole, spherical_cap, swiss_roll
 from ptunfold.embedding.ellipses import ellipses
-from ptunfold.geodesics.doubts import doubts_of
+from ptunfold.geodesics.doubts import doubts_of, rows_with
+from ptunfold.geodesics.paths import unfold_path
 
 
 def noisy_roll(n_points, noise, seed=0):
@@ -120,6 +123,36 @@ def test_no_doubt_without_a_reason():
     assert doubts.noise == 0
     assert doubts.tilts.max() < 1e-28
     assert (doubts.bends == 0).all()
+
+
+def test_what_is_not_carried_on_is_in_doubt():
+    """By what it adds to distances, and by the way it is gone for; turns count for less of it."""
+    model = PTU(coherence=0.7, disconnected="bridge").fit(s_with_hole(300).points)
+    geometry = model._fitted.geometry
+    nothing = np.zeros(geometry.connection.graph.n_edges)
+    sure = doubts_of(geometry)._replace(tilts=nothing, bends=nothing, noise=0.0)
+    rows, std = rows_with(sure, geometry, np.array([5]))
+    connection, end = geometry.connection, int(rows[0].argmax())
+    both = zip(connection.graph.tails, connection.graph.indices, strict=True)
+    ways = {pair: edge for edge, pair in enumerate(both)}
+    nodes = unfold_path(connection, 5, end).nodes
+    place, turn, way, carried = np.zeros(2), np.eye(2), 0.0, 0.0
+    for edge in (ways[pair] for pair in pairwise(nodes)):
+        place = place + turn @ connection.steps[edge]
+        turn = turn @ connection.rotations[edge]
+        long = np.linalg.norm(connection.steps[edge])
+        way, carried = way + long, 0.7 * carried + long
+    added = rows[0, end] - np.linalg.norm(place)
+    assert added > 0
+    share = carried / way
+    assert share < 0.6
+    expected = np.hypot(0.6 * added, 0.002 * (1 - share) * rows[0, end])
+    assert std[0, end] == pytest.approx(expected, rel=1e-6)
+    tilted = doubts_of(geometry)._replace(noise=0.0)
+    whole = replace(geometry, connection=replace(connection, coherence=None))
+    _, less = rows_with(tilted, geometry, np.array([5]))
+    _, more = rows_with(tilted, whole, np.array([5]))
+    assert np.sqrt(less[0, end] ** 2 - expected**2) == pytest.approx(share * more[0, end], rel=0.05)
 
 
 def test_pieces_and_points_left_out():
