@@ -33,7 +33,7 @@ imports: $(DEV)
 pytest: $(DEV) | kernels
 	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
 
-long: $(DEV) | kernels  ## tests that take most of a minute each: a million points on a page, pynndescent, empty caches
+long: $(DEV) | kernels  ## tests that take half a minute and more each: a million points on a page, pynndescent, empty caches, more kills
 	PTUNFOLD_BROWSER=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m long
 
 # Two processes share the work, and all that tests start find it done.

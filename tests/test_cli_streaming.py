@@ -540,6 +540,7 @@ def test_a_process_that_is_killed_leaves_what_is_done(folder, model, tmp_path, m
     assert [name for name in names(tmp_path) if name.startswith(".")] == []
 
 
+@pytest.mark.long
 def test_a_killed_process_at_any_moment(folder, model, tmp_path):
     """Not between two parts, but whenever it is: a sample of what `make fuzz` does."""
     source = tmp_path / "in.csv"

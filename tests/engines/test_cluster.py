@@ -108,7 +108,9 @@ class Tell(distributed.WorkerPlugin):
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("n_workers", "way"), [(1, WAYS[0]), (2, WAYS[1])])
+@pytest.mark.parametrize(
+    ("n_workers", "way"), [(1, WAYS[0]), pytest.param(2, WAYS[1], marks=pytest.mark.long)]
+)
 def test_a_worker_that_is_killed_changes_nothing(tmp_path, n_workers, way):
     """With what it had in hand and, if it was the only one, with all that was sent to it."""
     points = swiss_roll(4000).points.astype(np.float32)
@@ -142,6 +144,7 @@ def test_a_worker_that_is_killed_changes_nothing(tmp_path, n_workers, way):
     assert len(computed) <= len(set(computed)) + 20  # what was done is not done again
 
 
+@pytest.mark.long
 @pytest.mark.filterwarnings("ignore")
 def test_a_worker_that_comes_later_takes_part(tmp_path):
     points = swiss_roll(4000).points.astype(np.float32)
