@@ -6,7 +6,7 @@ from scipy.spatial.distance import cdist
 
 from ptunfold import build_graph, connect, estimate_frames
 from ptunfold.datasets import s_with_hole
-from ptunfold.geometry.connection import ARC, CHORD, _stretch, leading_axes, nearest_rotations
+from ptunfold.geometry.connection import ARC, _stretch, leading_axes, nearest_rotations
 from ptunfold.geometry.given import Matrix
 
 
@@ -38,8 +38,6 @@ def test_arcs_by_their_shadows():
     angles = np.array([0.1, 0.5, 1.0])
     found = np.polynomial.polynomial.polyval(1 - np.cos(angles), ARC)
     np.testing.assert_allclose(found, angles / np.sin(angles), rtol=1e-4)
-    found = np.polynomial.polynomial.polyval(1 - np.cos(angles), CHORD)
-    np.testing.assert_allclose(found, 1 / np.cos(angles / 2), rtol=1e-4)
 
 
 def test_axes_bound_distances_from_below():

@@ -26,9 +26,8 @@ _EDGES_TOGETHER = 4096
 # An edge is a geodesic, whose direction is carried along to itself. So much more than the planes it
 # counts in their alignment, where steps are arcs.
 _EDGE_WEIGHT = 2.0
-# θ / sin θ, an arc by its shadow, and 1 / cos ½θ, its chord by that, in powers of 1 - cos θ.
+# θ / sin θ, an arc by its shadow, in powers of 1 - cos θ.
 ARC = np.cumprod([1.0, *(k / (2 * k + 1) for k in range(1, 12))])
-CHORD = np.cumprod([1.0, *((2 * k - 1) / (4 * k) for k in range(1, 12))])
 _LONGEST = np.pi / 2  # of a chord: half a circle
 MOST_AXES = 16
 
@@ -174,12 +173,12 @@ def _stretch(steps: FloatArray, lengths: FloatArray) -> None:
 def _bend(
     from_tail: FloatArray, from_head: FloatArray, overlaps: FloatArray, turns: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Find the arcs that belong to edges, and their chords, (n_edges, d).
+    """Find the arcs that belong to edges, (n_edges, d), and the lengths of their chords.
 
     ``from_tail`` and ``from_head`` are the shadows of an edge on the tangent spaces there. Along a
     direction in which these meet at the angle θ, an arc is θ / sin θ times as long as the mean of
     its shadows.
     """
-    chords, arcs = np.empty_like(from_tail), np.empty_like(from_tail)
-    bend_edges(from_tail, from_head, overlaps, turns, ARC, CHORD, chords, arcs)
+    chords, arcs = np.empty(len(from_tail)), np.empty_like(from_tail)
+    bend_edges(from_tail, from_head, overlaps, turns, ARC, chords, arcs)
     return chords, arcs

@@ -73,15 +73,16 @@ def favor_edges(there, here, weight, overlaps):
 
 
 @compiled()
-def bend_edges(there, here, overlaps, turns, arc, chord, chords, steps):
-    """Fill ``steps`` and ``chords`` (E, d) with arcs and theirs, in the frames of their tails.
+def bend_edges(there, here, overlaps, turns, arc, chords, steps):
+    """Fill ``steps`` (E, d) with arcs, in the frames of their tails, and measure their ``chords``.
 
     With C the overlap of the frames turned into one of them, the arc is the sum of a_k (I - C)^k
     times the mean of the shadows ``there`` and ``here`` (E, d) of an edge on both of them, with the
-    coefficients ``arc``; its chord, laid into the plane, has those of ``chord``.
+    coefficients ``arc``. Along a direction in which the frames meet at the angle θ its chord is
+    1 / cos ½θ times as long as its shadow; the square is that of 1 / (1 - ½ (1 - cos θ)).
     """
     n_edges, dim = there.shape
-    bent, mean, term = np.empty((dim, dim)), np.empty(dim), np.empty(dim)
+    bent, mean, term, last = np.empty((dim, dim)), np.empty(dim), np.empty(dim), np.empty(dim)
     for edge in range(n_edges):
         for row in range(dim):
             value = there[edge, row]
@@ -97,28 +98,26 @@ def bend_edges(there, here, overlaps, turns, arc, chord, chords, steps):
                     value += overlaps[edge, column, inner] * turns[edge, row, inner]
                 bent[row, column] = (1.0 if row == column else 0.0) - 0.5 * value
                 most = max(most, abs(bent[row, column]))
-        # From the last power that counts; each is at most this much smaller than the one before.
+        # Up to the last power that counts; each is at most this much smaller than the one before.
         n_terms, size = 1, 0.5 * dim * most
         while n_terms < len(arc) and size > 1e-17:
             size *= 0.5 * dim * most
             n_terms += 1
-        _add_powers(arc, n_terms, bent, mean, term, steps[edge])
-        _add_powers(chord, n_terms, bent, mean, term, chords[edge])
-
-
-@compiled()
-def _add_powers(series, n_terms, matrix, vector, term, total):
-    """Fill ``total`` (d,) with the sum of the terms of a series of a matrix, times a vector."""
-    dim = len(vector)
-    for row in range(dim):
-        total[row] = series[n_terms - 1] * vector[row]
-    for power in range(n_terms - 2, -1, -1):
+        square, share = 0.0, 1.0
         for row in range(dim):
-            term[row] = series[power] * vector[row]
-            for column in range(dim):
-                term[row] += matrix[row, column] * total[column]
-        for row in range(dim):
-            total[row] = term[row]
+            steps[edge, row] = last[row] = mean[row]
+            square += mean[row] * mean[row]
+        for power in range(1, n_terms):
+            share *= 0.5
+            for row in range(dim):
+                term[row] = 0.0
+                for column in range(dim):
+                    term[row] += bent[row, column] * last[column]
+            for row in range(dim):
+                last[row] = term[row]
+                steps[edge, row] += arc[power] * term[row]
+                square += share * mean[row] * term[row]
+        chords[edge] = np.sqrt(max(square, 0.0))
 
 
 class Laid(NamedTuple):
@@ -160,15 +159,13 @@ def note_shadows(forth, back, there, here, lengths, laid):
 def fit_arcs(forth, back, turns, lengths, longest, chords, arcs, there, here, laid):
     """Make ``there`` and ``here`` (m, d), the shadows of edges, the steps of their arcs, both ways.
 
-    An arc is as much longer than its edge as it is than its own chord, and ``longest`` times at
-    most. Opposite directions have no mean: the one at the tail is as good as any.
+    ``chords`` (m,) are the lengths of those of ``arcs``. An arc is as much longer than its edge as
+    it is than its own chord, and ``longest`` times at most. Opposite directions have no mean: the
+    one at the tail is as good as any.
     """
     dim = there.shape[1]
     for edge in range(len(forth)):
-        length, size, found = lengths[edge], 0.0, 0.0
-        for row in range(dim):
-            size += chords[edge, row] ** 2
-        size = np.sqrt(size)
+        length, size, found = lengths[edge], chords[edge], 0.0
         if size > 1e-6 * length:
             for row in range(dim):
                 there[edge, row] = arcs[edge, row]
