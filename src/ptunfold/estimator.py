@@ -711,7 +711,7 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         >>> model = PTU().fit(s_with_hole(300).points)
         >>> path = model.path(0, 1)
         >>> print(f"{path.graph_length:.2f} along the graph, {path.distance:.2f} along the sheet")
-        5.71 along the graph, 5.68 along the sheet
+        5.72 along the graph, 5.68 along the sheet
         """
         check_is_fitted(self)
         return path_of(self._fitted.geometry, start, end, self.n_jobs)
