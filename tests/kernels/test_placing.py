@@ -18,7 +18,7 @@ def stress(places, wanted):
 def test_right_distances_lead_to_the_right_places():
     places = TRUTH + 0.3 * RNG.normal(size=TRUTH.shape)
     before = places.copy()
-    pull_into_place(cdist(TRUTH, ANCHORS), ANCHORS, places)
+    pull_into_place(cdist(TRUTH, ANCHORS), np.inf, ANCHORS, places)
     off, was_off = (np.linalg.norm(some - TRUTH, axis=1) for some in (places, before))
     assert np.median(off) < 0.02 * np.median(was_off)
 
@@ -26,7 +26,7 @@ def test_right_distances_lead_to_the_right_places():
 def test_stress_never_rises_and_ends_near_its_minimum():
     wanted = cdist(TRUTH, ANCHORS) * RNG.uniform(0.8, 1.2, (60, 25))
     places = TRUTH.copy()
-    pull_into_place(wanted, ANCHORS, places)
+    pull_into_place(wanted, np.inf, ANCHORS, places)
     found = stress(places, wanted)
     assert (found <= stress(TRUTH, wanted)).all()
     for place, row, value in zip(places[:10], wanted, found, strict=False):
@@ -36,6 +36,6 @@ def test_stress_never_rises_and_ends_near_its_minimum():
 
 def test_a_point_on_an_anchor_gets_away():
     places = ANCHORS[:1].copy()
-    pull_into_place(cdist(TRUTH[:1], ANCHORS), ANCHORS, places)
+    pull_into_place(cdist(TRUTH[:1], ANCHORS), np.inf, ANCHORS, places)
     assert np.isfinite(places).all()
     assert np.linalg.norm(places - TRUTH[:1]) < 0.1 * np.linalg.norm(ANCHORS[:1] - TRUTH[:1])

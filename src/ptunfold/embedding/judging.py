@@ -56,9 +56,13 @@ def is_truer(
 
     Clearly more, unless it is said by how much of the variance.
     """
-    if by is None:
-        by = _CLEARLY_OF_FEW if are_few(ones[0].n_points) else _CLEARLY
+    by = _clearly(ones[0].n_points) if by is None else by
     return max(map(tell, ones)) > max(map(tell, others)) + by
+
+
+def _clearly(n_points: int) -> float:
+    """Return how much more of the variance is no chance."""
+    return _CLEARLY_OF_FEW if are_few(n_points) else _CLEARLY
 
 
 def are_few(n_points: int) -> bool:
@@ -82,6 +86,17 @@ def teller(points: Points, dim: int, n_jobs: int | None = None) -> Teller:
         return _share(exact, _picture_of_lengths(points, graph, shown, dim, n_jobs))
 
     return told
+
+
+def judge_of_places(points: Points) -> Callable[[FloatArray, FloatArray], bool]:
+    """Return what tells whether places (n_points, c) tell clearly more of the data than others."""
+    shown = sample(points, _SHOWN)
+    exact, by = _centred(points, shown), _clearly(len(shown))
+
+    def is_truer_picture(places: FloatArray, others: FloatArray) -> bool:
+        return _share(exact, places[shown]) > _share(exact, others[shown]) + by
+
+    return is_truer_picture
 
 
 def _picture_of_lengths(

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
-from numpy.typing import DTypeLike
 
 from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.classical import scale_squares
+from ptunfold.embedding.judging import judge_of_places
 from ptunfold.embedding.landmark_scaling import landmark_mds
 from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
 from ptunfold.embedding.stress import scale_one_way
@@ -41,7 +41,7 @@ def embed_component(
     With ``mds="auto"`` what classical scaling folds is relaxed. Returns the embedding of ``nodes``
     and those of them that were landmarks.
     """
-    scaling = _Scaling(n_components, engine, run, mds, geometry.points.dtype)
+    scaling = _Scaling(n_components, engine, run, mds, geometry.points)
     share = landmarks_for(nodes, geometry, plan, n_components)
     for plan in () if share is None else _tried(share):
         found = scaling.by_landmarks(geometry.chart, nodes, plan)
@@ -65,11 +65,11 @@ class _Scaling:
     engine: Engine
     run: Run
     mds: str
-    dtype: DTypeLike
+    points: FloatArray
 
     def by_all_distances(self, connection: Connection, nodes: IntArray) -> Embedding:
         """Embed one component: all squared distances, then classical scaling or stress."""
-        n_components, run, dtype = self.n_components, self.run, self.dtype
+        n_components, run, dtype = self.n_components, self.run, self.points.dtype
         if self.mds == "stress" and len(nodes) > n_components + 1:
             one_way = distances_among(connection, nodes, dtype, run, is_one_way=True)
             return scale_one_way(one_way, n_components, run)
@@ -94,7 +94,7 @@ class _Scaling:
                 anchors = sample(points, N_ANCHORS)
                 rows = _distances_from(anchors, squares, rank)
                 del squares  # they are larger than all that follows
-                coordinates = relax(rows, anchors, coordinates, n_jobs=run.n_jobs)
+                coordinates = self._relaxed(rows, anchors, coordinates, nodes)
         return Embedding(coordinates, eigenvalues)
 
     def by_landmarks(
@@ -106,7 +106,7 @@ class _Scaling:
         more places than coordinates, or landmarks are optional and do not tell enough.
         """
         part = restrict(connection, nodes)
-        how, rows_of = (self.dtype, self.run), self.engine.rows(part)
+        how, rows_of = (self.points.dtype, self.run), self.engine.rows(part)
         if plan.chosen is None and plan.how == "maxmin":
             landmarks, rows = farthest_landmarks(part, plan.count, *how, rows_of=rows_of)
             if len(landmarks) <= self.n_components:
@@ -123,9 +123,16 @@ class _Scaling:
         if self.mds == "auto" and is_strained(rows, landmarks, places, is_curved=is_curved):
             if plan.is_optional:
                 return None
-            coordinates = relax(rows, landmarks, places, n_jobs=self.run.n_jobs)
+            coordinates = self._relaxed(rows, landmarks, places, nodes)
             embedding = replace(embedding, coordinates=coordinates)
         return embedding, nodes[landmarks]
+
+    def _relaxed(
+        self, rows: FloatArray, anchors: IntArray, places: FloatArray, nodes: IntArray
+    ) -> FloatArray:
+        """Relax a picture, judged by what is shown."""
+        judge = judge_of_places(self.points[nodes])
+        return relax(rows, anchors, places, judge, n_jobs=self.run.n_jobs)
 
     def _is_settled(self, rows: FloatArray, landmarks: IntArray, places: FloatArray) -> bool:
         """Tell whether half of the landmarks lead to the same picture."""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 from scipy.spatial.distance import cdist
 
 from ptunfold.embedding.landmark_scaling import along_principal_axes
-from ptunfold.embedding.stress import majorize, off_zero
+from ptunfold.embedding.stress import majorize, off_zero, weighted_pull
 from ptunfold.kernels.placing import pull_into_place
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import FloatArray, IntArray
@@ -23,6 +25,7 @@ N_ANCHORS = 400
 _SHARE = 0.75
 _SETTLED = 3e-4  # of the size of the picture, for a round
 _COLUMNS = 1 << 12
+_NEAREST = 0.01  # of all distances: among these none counts more than another
 
 
 def is_strained(
@@ -38,7 +41,12 @@ def is_strained(
 
 
 def relax(
-    rows: FloatArray, anchors: IntArray, coordinates: FloatArray, *, n_jobs: int | None = None
+    rows: FloatArray,
+    anchors: IntArray,
+    coordinates: FloatArray,
+    is_truer: Callable[[FloatArray, FloatArray], bool] | None = None,
+    *,
+    n_jobs: int | None = None,
 ) -> FloatArray:
     """Move points until their distances from some of them, the anchors, are right.
 
@@ -50,6 +58,10 @@ def relax(
     the mean of squares, is added to all distances, so that loops stay round. Anchors are moved
     first, among themselves; the others follow, each by its distances from the anchors, ``rows``
     (n_anchors, n_points). The result is centred, along its principal axes.
+
+    Where no flat picture has room for all distances, the long ones push what is near out of place.
+    So they are then made to count the less the longer they are, and if ``is_truer`` says so of that
+    picture and the one before, it is taken.
 
     Examples
     --------
@@ -71,6 +83,9 @@ def relax(
     lack = max(float(np.mean(cdist(before, before) ** 2) - np.mean(among**2)), 0.0)
     places = least_stress(rows, anchors, start, lack=lack, n_jobs=n_jobs)
     relaxed = (1 - _SHARE) * start + _SHARE * places
+    if is_truer is not None:
+        nearer = least_stress(rows, anchors, relaxed, is_near=True, n_jobs=n_jobs)
+        relaxed = nearer if is_truer(nearer, relaxed) else relaxed
     return along_principal_axes(relaxed).astype(coordinates.dtype)
 
 
@@ -80,17 +95,23 @@ def least_stress(
     start: FloatArray,
     *,
     lack: float = 0.0,
+    is_near: bool = False,
     n_jobs: int | None = None,
 ) -> FloatArray:
     """Move points (n, c) from ``start`` to where the stress is least, anchors first.
 
-    ``lack`` is added to the squares of all distances that are not 0; ``rows`` and ``anchors`` are
-    those of `relax`.
+    ``lack`` is added to the squares of all distances that are not 0. With ``is_near`` they count
+    as 1 / max(d, reach), else all alike. ``rows`` and ``anchors`` are those of `relax`.
     """
     before = start[anchors]
     among = _both_ways(rows[:, anchors])
     among = np.where(among > 0, np.sqrt(among**2 + lack), 0)  # copies stay in one place
-    after = majorize(among, off_zero(before), settled=_SETTLED)
+    reach, weights, solve = np.inf, None, None
+    if is_near and among.any():
+        reach = float(np.quantile(among[among > 0], _NEAREST))
+        weights = reach / np.maximum(among, reach)
+        solve = weighted_pull(weights, len(among))
+    after = majorize(among, off_zero(before), weights, solve, settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
     moved = np.empty_like(start)
 
@@ -101,7 +122,7 @@ def least_stress(
         wanted += np.where(wanted > 0, lack, 0)
         np.sqrt(wanted, out=wanted)
         places = start[block] + (after - before)[nearest]
-        pull_into_place(wanted, after, places)
+        pull_into_place(wanted, reach, after, places)
         moved[block] = places
 
     run_blocks(follow, cut(len(start), _COLUMNS), Run(n_jobs))

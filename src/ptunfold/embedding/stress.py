@@ -73,7 +73,7 @@ def stress_mds(
     """
     distances = as_distances(distances, n_components)
     exact = 0.5 * (distances + distances.T).astype(np.float64)
-    solve = _mean_pull if weights is None else _weighted_pull(weights, len(exact))
+    solve = _mean_pull if weights is None else weighted_pull(weights, len(exact))
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         # Dimensions that classical scaling does not see start a little off zero.
@@ -139,7 +139,7 @@ def _mean_pull(pull: FloatArray) -> FloatArray:
     return pull / len(pull)
 
 
-def _weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray], FloatArray]:
+def weighted_pull(weights: FloatArray, n_points: int) -> Callable[[FloatArray], FloatArray]:
     """Return the solver of the weighted Laplacian, which is singular for shifts only."""
     weights = np.asarray(weights, dtype=np.float64)
     is_fine = weights.shape == (n_points, n_points) and np.isfinite(weights).all()
