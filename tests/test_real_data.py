@@ -111,10 +111,11 @@ def test_few_points_have_fewer_neighbors_unless_they_fall_apart_by_that():
     [
         ({10: 0.5, 7: 0.7, 5: 0.6}, 7),
         ({10: 0.5, 7: 0.7, 5: 0.8}, 5),
-        ({10: 0.5, 7: 0.5004, 5: 0.8}, 10),
+        ({10: 0.5, 7: 0.4, 5: 0.8}, 5),
+        ({10: 0.5, 7: 0.5004, 5: 0.5004}, 10),
     ],
 )
-def test_fewer_neighbors_are_tried_as_long_as_their_picture_tells_more(told, chosen, monkeypatch):
+def test_of_ten_seven_and_five_neighbors_those_whose_picture_tells_most(told, chosen, monkeypatch):
     points = np.random.default_rng(0).standard_normal((300, 12))
     edges = {k: build_graph(points, k).n_edges for k in told}
     counts = np.array(list(edges.values()))

@@ -260,9 +260,8 @@ class Attempts:
             whole, torn = self.thin(found, fewer, texture)
             # What falls into pieces is joined as more neighbours join it.
             thinner = joined_by(whole.graph, kept.graph), joined_by(torn.graph, kept.graph)
-            if not is_truer(thinner, graphs, tell, by=BARELY):
-                break
-            graphs, taken, of_taken = thinner, replace(torn, graph=thinner[1]), fewer
+            if is_truer(thinner, graphs, tell, by=BARELY):
+                graphs, taken, of_taken = thinner, replace(torn, graph=thinner[1]), fewer
         if taken is None:
             return kept, settings
         if self.must_keep_ten(kept, settings, texture):

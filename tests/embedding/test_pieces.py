@@ -14,7 +14,7 @@ FLAT = np.random.default_rng(0).uniform(size=(80, 2))
 
 
 def scaling(n_components=2):
-    return _Scaling(n_components, None, None, "auto", np.float64)
+    return _Scaling(n_components, None, None, "auto", FLAT, 0.05)
 
 
 def test_landmarks_are_settled_where_half_of_them_show_the_same():

@@ -9,9 +9,9 @@ from sklearn.neighbors import KNeighborsClassifier
 
 from ptunfold import PTU, classical_mds, find_shortcuts
 from ptunfold.datasets import petals, swiss_roll
-from ptunfold.embedding import judging
+from ptunfold.embedding import judging, pieces
 from ptunfold.embedding.alignment import embedding_error
-from ptunfold.embedding.relaxation import is_strained, relax
+from ptunfold.embedding.relaxation import is_strained, relax, tolerable_strain
 from ptunfold.geometry.graph import build_graph, graph_from_edges
 
 
@@ -78,6 +78,62 @@ def test_points_on_a_line_find_the_plane():
     _, exact = cloud(50, 3)
     line = np.column_stack((np.arange(50.0), np.zeros(50)))
     assert np.ptp(relax(exact, np.arange(50), line)[:, 1]) > 1
+
+
+def patches_with_an_edge(n_points, seed, noise=0.1):
+    """Patches of 9 by 9 pixels with an edge, at any angle and distance from the middle."""
+    rng = np.random.default_rng(seed)
+    angles, offsets = rng.uniform(0, 2 * np.pi, n_points), rng.uniform(-0.5, 0.5, n_points)
+    x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
+    across = np.cos(angles)[:, None] * x.ravel() + np.sin(angles)[:, None] * y.ravel()
+    patches = np.tanh((across - offsets[:, None]) / 0.35)
+    return patches + noise * rng.standard_normal(patches.shape), offsets
+
+
+def guessed(values, places):
+    """Tell how much of values ten nearest neighbours know."""
+    _, near = cKDTree(places).query(places, 11)
+    return 1 - (values - values[near[:, 1:]].mean(axis=1)).var() / values.var()
+
+
+@pytest.mark.parametrize("seed", [0, 3])
+@pytest.mark.filterwarnings("ignore:the tangent planes explain")
+def test_what_is_near_stays_near_where_there_is_no_room_for_long_distances(seed, monkeypatch):
+    """A band that is closed, which long distances fold flat."""
+    patches, offsets = patches_with_an_edge(700, seed)
+    found = PTU().fit_transform(patches)
+    monkeypatch.setattr(pieces, "judge_of_places", lambda _: None)
+    assert guessed(offsets, found) > guessed(offsets, PTU().fit_transform(patches)) + 0.15
+
+
+def test_the_nearer_picture_is_taken_only_if_it_tells_more():
+    _, exact = cloud(400, 5)
+    flat = classical_mds(exact).coordinates
+    plain = relax(exact, np.arange(400), flat)
+    kept = relax(exact, np.arange(400), flat, lambda *_: False)
+    np.testing.assert_array_equal(kept, plain)
+    nearer = relax(exact, np.arange(400), flat, lambda *_: True)
+    is_near = (exact > 0) & (exact < np.quantile(exact, 0.05))
+    off = [np.abs(cdist(places, places) - exact)[is_near].mean() for places in (nearer, plain)]
+    assert off[0] < 0.95 * off[1]
+
+
+def test_a_picture_that_tells_more():
+    points, _ = cloud(300, 3)
+    is_truer = judging.judge_of_places(points)
+    shuffled = np.random.default_rng(0).permutation(points[:, :2])
+    assert is_truer(points[:, :2], shuffled)
+    assert not is_truer(shuffled, points[:, :2])
+    assert not is_truer(points[:, :2], points[:, :2])
+
+
+def test_strain_that_is_tolerable():
+    """Rough data have no noise that would be fitted; curvature strains any flat picture."""
+    rough, sheet, curved = (
+        tolerable_strain(PTU().fit(points)._fitted.geometry)
+        for points in (patches_with_an_edge(400, 0)[0], swiss_roll(500).points, petals(600).points)
+    )
+    assert rough < sheet < curved
 
 
 def test_models():
@@ -173,14 +229,7 @@ def test_a_picture_does_not_depend_on_rounding(seed):
 
 @pytest.mark.filterwarnings("ignore:the tangent planes explain")
 def test_what_is_bent_more_than_noisy_is_not_denoised():
-    """Patches of 9 by 9 pixels with an edge, at any angle and distance from the middle."""
-    rng = np.random.default_rng(0)
-    angles, offsets = rng.uniform(0, 2 * np.pi, 1500), rng.uniform(-0.5, 0.5, 1500)
-    x, y = np.meshgrid(np.linspace(-1, 1, 9), np.linspace(-1, 1, 9))
-    across = np.cos(angles)[:, None] * x.ravel() + np.sin(angles)[:, None] * y.ravel()
-    patches = np.tanh((across - offsets[:, None]) / 0.35)
-    model = PTU().fit(patches + 0.1 * rng.standard_normal(patches.shape))
+    patches, offsets = patches_with_an_edge(1500, 0)
+    model = PTU().fit(patches)
     assert model._fitted.geometry.texture == "rough"
-    _, near = cKDTree(model.embedding_).query(model.embedding_, 11)
-    off = offsets - offsets[near[:, 1:]].mean(axis=1)
-    assert 1 - off.var() / offsets.var() > 0.5  # denoised 0.19
+    assert guessed(offsets, model.embedding_) > 0.5  # denoised 0.19

@@ -11,8 +11,8 @@ ANCHORS = RNG.normal(size=(25, 2))
 TRUTH = RNG.normal(size=(60, 2))
 
 
-def stress(places, wanted):
-    return np.square(cdist(places, ANCHORS) - wanted).sum(axis=1)
+def stress(places, wanted, weights=1):
+    return (weights * np.square(cdist(places, ANCHORS) - wanted)).sum(axis=1)
 
 
 def test_right_distances_lead_to_the_right_places():
@@ -31,6 +31,18 @@ def test_stress_never_rises_and_ends_near_its_minimum():
     assert (found <= stress(TRUTH, wanted)).all()
     for place, row, value in zip(places[:10], wanted, found, strict=False):
         best = minimize(lambda at, row=row: stress(at[None], row)[0], place)
+        assert value <= 1.001 * best.fun + 1e-4
+
+
+def test_what_is_far_counts_the_less():
+    wanted = cdist(TRUTH, ANCHORS) * RNG.uniform(0.8, 1.2, (60, 25))
+    reach = 0.5
+    weights = reach / np.maximum(wanted, reach)
+    places = TRUTH.copy()
+    pull_into_place(wanted, reach, ANCHORS, places)
+    found = stress(places, wanted, weights)
+    for place, row, weight, value in zip(places, wanted, weights, found, strict=True):
+        best = minimize(lambda at, row=row, w=weight: stress(at[None], row, w)[0], place)
         assert value <= 1.001 * best.fun + 1e-4
 
 

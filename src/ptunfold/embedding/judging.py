@@ -35,7 +35,7 @@ BARELY = 0.0005
 # molecules 0.1, tori of revolution and Klein bottles nothing.
 _MUCH_FLATTER, _SOURCES = 0.15, 100
 _FEW_POINTS, _POINTS_A_NEIGHBOR = 150, 15
-# Numbers of neighbours that are tried instead of ten, as long as pictures tell more.
+# Numbers of neighbours that are tried instead of ten.
 FEWER = (7, 5)
 
 

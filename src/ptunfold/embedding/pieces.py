@@ -11,7 +11,13 @@ from ptunfold.embedding.alignment import embedding_error
 from ptunfold.embedding.classical import scale_squares
 from ptunfold.embedding.judging import judge_of_places
 from ptunfold.embedding.landmark_scaling import landmark_mds
-from ptunfold.embedding.relaxation import N_ANCHORS, N_LOOKED_AT, is_strained, relax
+from ptunfold.embedding.relaxation import (
+    N_ANCHORS,
+    N_LOOKED_AT,
+    is_strained,
+    relax,
+    tolerable_strain,
+)
 from ptunfold.embedding.stress import scale_one_way
 from ptunfold.engines import Engine
 from ptunfold.geodesics.arrangement import restrict
@@ -41,7 +47,8 @@ def embed_component(
     With ``mds="auto"`` what classical scaling folds is relaxed. Returns the embedding of ``nodes``
     and those of them that were landmarks.
     """
-    scaling = _Scaling(n_components, engine, run, mds, geometry.points)
+    tolerable = tolerable_strain(geometry)
+    scaling = _Scaling(n_components, engine, run, mds, geometry.points, tolerable)
     share = landmarks_for(nodes, geometry, plan, n_components)
     for plan in () if share is None else _tried(share):
         found = scaling.by_landmarks(geometry.chart, nodes, plan)
@@ -66,6 +73,7 @@ class _Scaling:
     run: Run
     mds: str
     points: FloatArray
+    tolerable: float
 
     def by_all_distances(self, connection: Connection, nodes: IntArray) -> Embedding:
         """Embed one component: all squared distances, then classical scaling or stress."""
@@ -87,10 +95,10 @@ class _Scaling:
             eigenvalues[:n_filled] = embedding.eigenvalues
         if self.mds == "auto" and n_filled == n_components:
             assert connection.points is not None
-            points, is_curved = connection.points[nodes], connection.curvature is not None
+            points = connection.points[nodes]
             looked_at, rank = sample(points, N_LOOKED_AT), np.argsort(order)
             rows = _distances_from(looked_at, squares, rank)
-            if is_strained(rows, looked_at, coordinates, is_curved=is_curved):
+            if is_strained(rows, looked_at, coordinates, self.tolerable):
                 anchors = sample(points, N_ANCHORS)
                 rows = _distances_from(anchors, squares, rank)
                 del squares  # they are larger than all that follows
@@ -117,10 +125,10 @@ class _Scaling:
                 chosen = np.sort(plan.rng.choice(len(nodes), plan.count, replace=False))
             landmarks, rows = chosen, landmark_distances(part, chosen, *how, rows_of=rows_of)
         embedding = landmark_mds(rows, landmarks, self.n_components)
-        places, is_curved = embedding.coordinates, part.curvature is not None
+        places = embedding.coordinates
         if plan.is_optional and not self._is_settled(rows, landmarks, places):
             return None
-        if self.mds == "auto" and is_strained(rows, landmarks, places, is_curved=is_curved):
+        if self.mds == "auto" and is_strained(rows, landmarks, places, self.tolerable):
             if plan.is_optional:
                 return None
             coordinates = self._relaxed(rows, landmarks, places, nodes)

@@ -11,14 +11,14 @@ from ptunfold.embedding.landmark_scaling import along_principal_axes
 from ptunfold.embedding.stress import majorize, off_zero, weighted_pull
 from ptunfold.kernels.placing import pull_into_place
 from ptunfold.threads import Run, cut, run_blocks
-from ptunfold.types import FloatArray, IntArray
+from ptunfold.types import FloatArray, Geometry, IntArray
 
 # Of distances in the picture: sheets with any curvature or noise that the method is made for have
-# up to 0.04, images, cells and tables 0.06 to 0.45, loops and other closed surfaces 0.15.
-TOLERABLE = 0.05
+# up to 0.04, images, cells and tables 0.05 to 0.45, loops and other closed surfaces 0.15.
+_TOLERABLE, _TOLERABLE_IF_ROUGH = 0.05, 0.03
 # Curvature strains any flat picture, everywhere alike: half a sphere by 0.08, three quarters of it,
 # where a projection folds, by 0.15.
-TOLERABLE_IF_CURVED = 0.12
+_TOLERABLE_IF_CURVED = 0.12
 # Rows that tell the stress, a few for all.
 N_LOOKED_AT, _MOST_LOOKED_AT = 4, 1 << 16
 N_ANCHORS = 400
@@ -28,15 +28,21 @@ _COLUMNS = 1 << 12
 _NEAREST = 0.01  # of all distances: among these none counts more than another
 
 
+def tolerable_strain(geometry: Geometry) -> float:
+    """Return how far distances in a picture may be off, relative to all of them."""
+    if geometry.connection.curvature is not None:
+        return _TOLERABLE_IF_CURVED
+    return _TOLERABLE_IF_ROUGH if geometry.texture == "rough" else _TOLERABLE
+
+
 def is_strained(
-    rows: FloatArray, sources: IntArray, coordinates: FloatArray, *, is_curved: bool = False
+    rows: FloatArray, sources: IntArray, coordinates: FloatArray, tolerable: float = _TOLERABLE
 ) -> bool:
     """Tell whether distances in a picture are far from ``rows``, those from some points to all."""
     some = slice(None, None, -(-len(sources) // N_LOOKED_AT))
     shown = slice(None, None, -(-len(coordinates) // _MOST_LOOKED_AT))
     exact = rows[some, shown].astype(np.float64)
     found = cdist(coordinates[sources[some]], coordinates[shown])
-    tolerable = TOLERABLE_IF_CURVED if is_curved else TOLERABLE
     return bool(np.linalg.norm(found - exact) > tolerable * np.linalg.norm(exact))
 
 
