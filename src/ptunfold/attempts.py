@@ -260,7 +260,9 @@ class Attempts:
             whole, torn = self.thin(found, fewer, texture)
             # What falls into pieces is joined as more neighbours join it.
             thinner = joined_by(whole.graph, kept.graph), joined_by(torn.graph, kept.graph)
-            if is_truer(thinner, graphs, tell, by=BARELY):
+            # What seven do not do better than ten, five have to do clearly.
+            is_next = n_neighbors == FEWER[0] or taken is not None
+            if is_truer(thinner, graphs, tell, by=BARELY if is_next else None):
                 graphs, taken, of_taken = thinner, replace(torn, graph=thinner[1]), fewer
         if taken is None:
             return kept, settings
