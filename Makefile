@@ -28,10 +28,10 @@ types: $(DEV)
 imports: $(DEV)
 	$(BIN)/lint-imports
 
-# Three on two cores: some of them wait, for browsers, other processes and disks. Threads of linear algebra beside
+# Four on two cores: some of them wait, for browsers, other processes and disks. Threads of linear algebra beside
 # them would wait for each other, and take the cores while they do.
 pytest: $(DEV) | kernels
-	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not long"
+	OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -n 4 --dist loadfile --no-loadscope-reorder -m "not long"
 
 long: $(DEV) | kernels  ## tests that take half a minute and more each: a million points on a page, pynndescent, empty caches, more kills
 	PTUNFOLD_BROWSER=required OPENBLAS_NUM_THREADS=1 $(BIN)/pytest -m long

@@ -8,6 +8,7 @@ from ptunfold.kernels.placing import pull_into_place
 
 RNG = np.random.default_rng(0)
 ANCHORS = RNG.normal(size=(25, 2))
+SIDES = np.ascontiguousarray(ANCHORS.T)
 TRUTH = RNG.normal(size=(60, 2))
 
 
@@ -18,7 +19,7 @@ def stress(places, wanted, weights=1):
 def test_right_distances_lead_to_the_right_places():
     places = TRUTH + 0.3 * RNG.normal(size=TRUTH.shape)
     before = places.copy()
-    pull_into_place(cdist(TRUTH, ANCHORS), np.inf, ANCHORS, places)
+    pull_into_place(cdist(TRUTH, ANCHORS), np.inf, SIDES, places)
     off, was_off = (np.linalg.norm(some - TRUTH, axis=1) for some in (places, before))
     assert np.median(off) < 0.02 * np.median(was_off)
 
@@ -26,7 +27,7 @@ def test_right_distances_lead_to_the_right_places():
 def test_stress_never_rises_and_ends_near_its_minimum():
     wanted = cdist(TRUTH, ANCHORS) * RNG.uniform(0.8, 1.2, (60, 25))
     places = TRUTH.copy()
-    pull_into_place(wanted, np.inf, ANCHORS, places)
+    pull_into_place(wanted, np.inf, SIDES, places)
     found = stress(places, wanted)
     assert (found <= stress(TRUTH, wanted)).all()
     for place, row, value in zip(places[:10], wanted, found, strict=False):
@@ -39,7 +40,7 @@ def test_what_is_far_counts_the_less():
     reach = 0.5
     weights = reach / np.maximum(wanted, reach)
     places = TRUTH.copy()
-    pull_into_place(wanted, reach, ANCHORS, places)
+    pull_into_place(wanted, reach, SIDES, places)
     found = stress(places, wanted, weights)
     for place, row, weight, value in zip(places, wanted, weights, found, strict=True):
         best = minimize(lambda at, row=row, w=weight: stress(at[None], row, w)[0], place)
@@ -48,6 +49,6 @@ def test_what_is_far_counts_the_less():
 
 def test_a_point_on_an_anchor_gets_away():
     places = ANCHORS[:1].copy()
-    pull_into_place(cdist(TRUTH[:1], ANCHORS), np.inf, ANCHORS, places)
+    pull_into_place(cdist(TRUTH[:1], ANCHORS), np.inf, SIDES, places)
     assert np.isfinite(places).all()
     assert np.linalg.norm(places - TRUTH[:1]) < 0.1 * np.linalg.norm(ANCHORS[:1] - TRUTH[:1])

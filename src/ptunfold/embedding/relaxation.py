@@ -119,7 +119,7 @@ def least_stress(
         solve = weighted_pull(weights, len(among))
     after = majorize(among, off_zero(before), weights, solve, settled=_SETTLED)
     after += before.mean(axis=0) - after.mean(axis=0)
-    moved = np.empty_like(start)
+    moved, sides = np.empty_like(start), np.ascontiguousarray(after.T)
 
     def follow(block: slice) -> None:
         wanted = np.ascontiguousarray(rows[:, block].T, dtype=np.float64)
@@ -128,7 +128,7 @@ def least_stress(
         wanted += np.where(wanted > 0, lack, 0)
         np.sqrt(wanted, out=wanted)
         places = start[block] + (after - before)[nearest]
-        pull_into_place(wanted, reach, after, places)
+        pull_into_place(wanted, reach, sides, places)
         moved[block] = places
 
     run_blocks(follow, cut(len(start), _COLUMNS), Run(n_jobs))
