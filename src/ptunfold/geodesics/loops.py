@@ -97,11 +97,9 @@ def open_edges(
     queue = np.empty(graph.n_edges // 2 + 1, dtype=np.int64)
     queue[: len(edges)] = edges
     zip_up(zipper, queue, len(edges))
-    # Mostly there are no voids, which the longest loops tell at once; else the shortest come first.
-    if not shut_short_loops(zipper._replace(is_shut=is_shut.copy()), queue, n_around):
-        return ~is_shut
+    # The shortest first, which take the least time and shut most: the order does not matter.
     n_steps = 3
-    while n_steps <= n_around:
+    while n_steps <= n_around and not is_shut.all():
         n_shut = shut_short_loops(zipper, queue, n_steps)
         zip_up(zipper, queue, n_shut)
         n_steps += n_shut == 0
