@@ -180,7 +180,7 @@ def test_killed_again_and_again(tmp_path):
     chance = random.Random(7)
     marks = tmp_path / "store" / "component-0" / "store.json"
     done_before, n_kills = 0, 0
-    for _ in range(5):
+    for _ in range(3):
         process = subprocess.Popen(words, stderr=subprocess.PIPE)
         started = time.monotonic()
         seen = marks.stat().st_mtime if marks.exists() else None
@@ -200,7 +200,7 @@ def test_killed_again_and_again(tmp_path):
             done = np.count_nonzero(np.load(rows_done) >= 0)
             assert done >= done_before  # nothing is forgotten
             done_before = done
-    assert n_kills >= 3
+    assert n_kills >= 2
     subprocess.run(words, check=True, timeout=200)
     np.testing.assert_array_equal(
         np.load(tmp_path / "found.npy"), PTU(landmarks=None).fit(points).embedding_

@@ -8,7 +8,6 @@ from ptunfold.geodesics.rows import MeanRows
 from ptunfold.kernels.development import Sight
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, FloatArray, Geometry, IntArray
-from ptunfold.validation.records import check_connection
 
 # Of the length of the way around an edge: how far its end is seen beyond that of the edge, and how
 # far it may be in all, with what was not carried on. Between windings both are 0.5 and more, along
@@ -29,7 +28,7 @@ def edges_led_back_to(geometry: Geometry, lengths: FloatArray, run: Run = Run())
     """
     shortcuts = geometry.shortcuts
     sources, rank = np.unique(shortcuts[:, 0], return_inverse=True)
-    connection = check_connection(geometry.connection)
+    connection = geometry.connection
     n_points = connection.graph.n_points
     if not len(sources) or len(sources) * n_points > _MOST_VALUES:
         return shortcuts[:0]

@@ -80,6 +80,11 @@ class Graph:
         # Without its lengths: SciPy would take an edge of length 0 for no edge.
         matrix = self.to_sparse()
         matrix.data = np.ones_like(matrix.data)
+        # Mostly all are in one component, which the way through it tells in a third of the time.
+        if self.n_points and self.n_points == len(
+            csgraph.breadth_first_order(matrix, 0, return_predecessors=False)
+        ):
+            return np.zeros(self.n_points, dtype=np.int64)
         # Edges lead both ways: what is connected is strongly so, and found three times as fast.
         _, labels = csgraph.connected_components(matrix, connection="strong")
         by_size = np.argsort(-np.bincount(labels), kind="stable")
