@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import reduce
+
 import numpy as np
 
 from ptunfold.geometry.graph import find_edges
@@ -70,7 +72,7 @@ def rim_points(connection: Connection, *, n_jobs: int | None = None) -> BoolArra
 def edges_along(connection: Connection) -> BoolArray:
     """Mark the edges that say something about the sheet: no bridges, no copies, (n_edges,)."""
     check_not_stopped()  # of many points each of these takes a good part of a second
-    lengths = np.abs(connection.steps).max(axis=1, initial=0)
+    lengths = reduce(np.maximum, np.abs(connection.steps).T)  # an axis at a time: rows are short
     check_not_stopped()
     return (lengths > 0) & np.isfinite(lengths) & ~is_bridge(connection.graph)
 
