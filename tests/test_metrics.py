@@ -403,6 +403,26 @@ def test_cells_as_scanpy_has_them():
         ptunfold.scanpy.ptu(S.points)
 
 
+def test_cells_whose_neighbours_are_not_wanted():
+    graph = kneighbors_graph(S.points, 14, mode="distance")
+    cells = anndata.AnnData(np.zeros((400, 60)), obsm={"X_pca": S.points})
+    cells.obsp["distances"] = graph
+    cells.uns["neighbors"] = {"params": {"metric": "euclidean", "n_neighbors": 15}}
+    for asked in ({"n_neighbors": 20}, {"graph": "mutual"}, {"graph": "radius", "radius": 0.9}):
+        made = ptunfold.scanpy.ptu(cells, copy=True, **asked)
+        np.testing.assert_array_equal(
+            made.obsm["X_ptu"], PTU(**asked).fit(S.points).embedding_, err_msg=str(asked)
+        )
+    cells.uns["mine"] = {"params": {"n_neighbors": 15}}
+    with pytest.raises(ValueError, match="n_neighbors asks for another graph than the neighbours"):
+        ptunfold.scanpy.ptu(cells, neighbors_key="mine", n_neighbors=20)
+    some = cells[::2].copy()
+    with pytest.warns(UserWarning, match="of scanpy.pp.neighbors are gone, as after cells were le"):
+        ptunfold.scanpy.ptu(some)
+    expected = PTU().fit(S.points[::2]).embedding_
+    np.testing.assert_array_equal(some.obsm["X_ptu"], expected)
+
+
 def test_cells_with_distances_alone(tmp_path):
     cells = anndata.AnnData(obs={"number": np.arange(400)})
     cells.obsp["distances"] = sparse.csr_matrix(STRAIGHT)

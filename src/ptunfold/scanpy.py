@@ -7,10 +7,13 @@ from typing import Any
 import numpy as np
 from scipy import sparse
 
+from ptunfold.caller import warn
 from ptunfold.estimator import PTU
 from ptunfold.types import FloatArray
 
 _FEW_VARIABLES = 50  # up to so many scanpy takes X itself and not its principal components
+_MOST_LOST = 0.05  # of the distances that a search leaves; copies of a cell lose theirs too
+_OF_A_GRAPH = ("graph", "n_neighbors", "radius", "search")  # parameters that ask for another one
 
 
 def ptu(
@@ -28,7 +31,8 @@ def ptu(
     Parameters
     ----------
     adata : AnnData
-        The cells. The graph of ``scanpy.pp.neighbors`` is taken, if it is there.
+        The cells. The graph of ``scanpy.pp.neighbors`` is taken, if it is there, and whole: not
+        after cells were left out.
     n_components : int
         The number of output coordinates.
     use_rep : str, optional
@@ -44,7 +48,8 @@ def ptu(
     copy : bool
         Return a copy, and leave ``adata`` as it is.
     **parameters
-        Those of :class:`ptunfold.PTU`.
+        Those of :class:`ptunfold.PTU`. With ``n_neighbors``, ``radius``, ``graph`` or ``search``
+        the graph is built here.
 
     Returns
     -------
@@ -81,8 +86,9 @@ def ptu(
         )
     if points is None:
         points, metric, graph = graph, "precomputed", None
-    elif graph is not None:
-        graph = _lengths(graph, metric)
+    elif neighbors is not None:
+        is_wanted = _is_wanted(neighbors, neighbors_key, parameters)
+        graph = _lengths(graph, metric) if is_wanted else None
     model = PTU(n_components, metric=metric, **parameters).fit(points, graph=graph)
     adata.obsm["X_ptu" if key_added is None else key_added] = model.embedding_
     adata.uns["ptu" if key_added is None else key_added] = {
@@ -135,6 +141,31 @@ def _representation(adata: Any, use_rep: str | None, n_pcs: int | None) -> Float
         raise ValueError(f'adata.obsm has no "{use_rep}"; pass use_rep as one of {known}')
     found = np.asarray(adata.obsm[use_rep])
     return found[:, :n_pcs] if use_rep == "X_pca" and n_pcs else found
+
+
+def _is_wanted(neighbors: dict[str, Any], key: str | None, parameters: dict[str, Any]) -> bool:
+    """Tell whether the graph that is there is the one to take: whole, and no other asked for."""
+    asked = [name for name in _OF_A_GRAPH if parameters.get(name, "auto") not in ("auto", None)]
+    if asked:
+        if key is not None:
+            raise ValueError(
+                f'{asked[0]} asks for another graph than the neighbours at "{key}"; leave out '
+                f"{asked[0]} or neighbors_key"
+            )
+        return False
+    n_neighbors, distances = neighbors["params"].get("n_neighbors"), neighbors["distances"]
+    if n_neighbors is None or not sparse.issparse(distances):
+        return True
+    n_expected = distances.shape[0] * (n_neighbors - 1)  # the cell itself is one of them
+    lost = 1 - distances.nnz / max(n_expected, 1)
+    if lost <= _MOST_LOST:
+        return True
+    warn(
+        f"{lost:.0%} of the distances of scanpy.pp.neighbors are gone, as after cells were left "
+        "out, so the graph is built here; run scanpy.pp.neighbors(adata) again, or pass "
+        "n_neighbors, to have it so without this warning"
+    )
+    return False
 
 
 def _lengths(distances: Any, metric: Any) -> Any:
