@@ -20,6 +20,7 @@ from ptunfold.geometry.orientation import orient
 from ptunfold.sureness import rows_with_std
 from ptunfold.threads import Run
 from ptunfold.types import (
+    BoolArray,
     Extrapolation,
     FloatArray,
     Geometry,
@@ -196,8 +197,16 @@ def summary(model: Any) -> str:
 
 
 def told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
-    """Return what was found, with a warning if some of it is an extrapolation."""
-    n_outside = int(np.count_nonzero(info.is_outside))
+    """Return what was found, with a warning if some of it is an extrapolation or NaN."""
+    is_lost: BoolArray = np.asarray(np.isnan(found).any(axis=1))
+    n_outside, n_lost = (
+        int(np.count_nonzero(each)) for each in (info.is_outside & ~is_lost, is_lost)
+    )
+    if n_lost:
+        warn(
+            f"{n_lost} of {len(is_lost)} {what} next to points that were left out of the embedding "
+            "and have no place in it: the result is NaN"
+        )
     if n_outside:
         warn(
             f"{n_outside} of {len(info.is_outside)} {what} far outside the {where}, where the "

@@ -81,7 +81,8 @@ def _place(
         if is_first:
             _warn(
                 "some rows of a Dask collection lie far outside the data, where the result is an "
-                "extrapolation; return_info=True tells which"
+                "extrapolation, or NaN next to points that were left out; return_info=True tells "
+                "which"
             )
     return found, info
 

@@ -155,12 +155,24 @@ def test_advice_follows_what_is_wrong(report):
         "distances are mostly along the graph: raise n_components or intrinsic_dim"
     )
     assert "there are 20 points only" in advice(flat[:20])[0]
+    # The area around a point may be unknown, which is no curvature.
+    few = fitted(swiss_roll(300).points).diagnose()
+    areas = np.where(np.arange(300) == 7, np.nan, few.curvature.areas)
+    few = replace(few, curvature=replace(few.curvature, areas=areas))
+    few.curvature.std[:] = 0  # of all the rest rounding is known for sure
+    assert not any("curved" in said for said in few.advice)
 
 
 def test_planes_that_do_not_agree_say_nothing_of_lengths():
     noise = np.random.default_rng(0).normal(size=(300, 12))
     report = fitted(noise).diagnose()
     assert report.lines["distortion"].startswith("unknown, because the tangent planes do not agree")
+    found = report.as_dict()["distortion"]
+    assert found == {"median": None, "share_beyond_10_percent": None, "worst_points": []}
+    drawn = figure(report).axes[0]
+    assert "unknown" in drawn.get_title()
+    assert not len(drawn.patches)
+    assert [len(points.get_offsets()) for points in drawn.collections] == [300, 0]
     assert "unknown" not in fitted(swiss_roll(300).points).diagnose().lines["distortion"]
 
 

@@ -95,6 +95,16 @@ def test_bound_is_that_of_milnor(angle):
     assert 1 + 0.6 * (best - 1) < found.bound <= 1.01 * best
 
 
+def test_copies_of_a_point_are_no_disc():
+    """As many as cells without a count; their discs have no radius."""
+    cap = spherical_cap(600, angle=60, sampling="random").points
+    alone = fitted(cap).curvature()
+    top = cap[np.argmax(cap[:, 2])]
+    found = fitted(np.concatenate((cap, np.tile(top, (60, 1))))).curvature()
+    assert found.bound == pytest.approx(alone.bound, rel=0.05)
+    assert found.total == pytest.approx(alone.total, rel=0.05)
+
+
 def test_no_map_is_better_than_the_bound():
     for points in (spherical_cap(1500, angle=70, sampling="random").points, saddle(1500, 1)[0]):
         model = fitted(points)

@@ -167,6 +167,9 @@ def test_left_out_and_separate_components():
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         np.testing.assert_array_equal(model.transform(both), model.embedding_)
+    with pytest.warns(UserWarning, match="2 of 3 points lie next to points that were left") as said:
+        model.transform(both[[0, 550, 599]])
+    assert len(said) == 1
     places, info = model.transform(both[[0, 550]] + 1e-3, return_info=True)
     np.testing.assert_array_equal(info.is_outside, [False, True])
     np.testing.assert_array_equal(np.isnan(places), [[False] * 2, [True] * 2])

@@ -294,13 +294,13 @@ def _around(distances: FloatArray, depth: float, parts: FloatArray, errors: Floa
         zero, one, two = (np.cumsum(values * radii**k) for k in range(3))
         return radii * zero - one if power == 1 else radii**2 * zero - 2 * radii * one + two
 
-    radii_twice = np.maximum(2 * pi * radii, np.finfo(float).tiny)
+    around = 2 * pi * radii
     more, less = parts[within] - errors[within], parts[within] + errors[within]
     factors = [1.0]
-    some = slice(_LEAST_IN_DISC, None)
-    with np.errstate(divide="ignore"):
-        rims = 1 - inner(more, 1)[some] / radii_twice[some]
-        discs = 1 - inner(less, 2)[some] / (radii_twice[some] * radii[some])
+    some = radii > 0  # copies of the centre are no disc
+    some[:_LEAST_IN_DISC] = False
+    rims = 1 - inner(more, 1)[some] / around[some]
+    discs = 1 - inner(less, 2)[some] / (around * radii)[some]
     if len(rims):
         smallest, largest = rims.min(), discs.max()
         factors += [np.inf if smallest <= 0 else 1 / smallest, np.sqrt(max(largest, 1))]

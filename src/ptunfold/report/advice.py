@@ -107,7 +107,7 @@ def _curved(report: Report) -> str | None:
         return f"{why}: atlas() shows the data in parts"
     # Where discs are cut short by holes and rims, the bound says little.
     is_sure = np.abs(found.values) > _SURE * found.std
-    if np.abs(found.values * found.areas)[is_sure].sum() < _MUCH_TURN:
+    if np.nansum(np.abs(found.values * found.areas)[is_sure]) < _MUCH_TURN:
         return None
     return "the sheet is curved, so that flat maps have to stretch it: atlas() shows it in parts"
 

@@ -47,6 +47,10 @@ def figure(report: Report) -> Any:
 
 
 def _distortion(ax: Any, report: Report) -> None:
+    if not report.planes_agree:
+        _embedding(ax, report, np.full(len(report.embedding), np.nan), {}, "")
+        ax.set_title("distortion unknown: the tangent planes do not agree on lengths")
+        return
     with np.errstate(invalid="ignore"):
         off = np.minimum(100 * (report.stretch.distortion - 1), _MOST_OFF)
     top = max(_LEAST_OFF, off[np.isfinite(off)].max(initial=0))
@@ -64,7 +68,8 @@ def _curvature(ax: Any, report: Report) -> None:
     scale = {"vmin": -top, "vmax": top, "cmap": "RdBu_r"}
     _embedding(ax, report, values, scale, "curvature")
     is_marked = any(void.center_embedding is not None for void in report.voids)
-    ax.set_title("curvature" + is_marked * ", holes (+) and where to sample (×)")
+    guessed = "" if report.planes_agree else ", a guess"
+    ax.set_title("curvature" + guessed + is_marked * ", holes (+) and where to sample (×)")
 
 
 def _embedding(

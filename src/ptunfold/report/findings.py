@@ -119,6 +119,11 @@ class Report:
         last, following = self.spectrum[shown - 1 : shown + 1]
         return float(last / following) if following > 1e-9 else np.inf
 
+    @property
+    def planes_agree(self) -> bool:
+        """Whether tangent planes agree on lengths nearby; else distortion is unknown."""
+        return bool(self.transport.coherence >= advice.NOT_BELIEVED)
+
     @cached_property
     def worst(self) -> tuple[int, ...]:
         """The points where lengths are most off, up to three far from each other."""
@@ -221,11 +226,7 @@ class Report:
                 "total_std": _plain(self.curvature.total_std),
                 "bound": _plain(self.curvature.bound),
             },
-            "distortion": {
-                "median": _plain(self.stretch.median),
-                "share_beyond_10_percent": _plain(self.stretch.share),
-                "worst_points": list(self.worst),
-            },
+            "distortion": self._distortions(),
             "rim": {
                 "points": int(np.count_nonzero(self.is_rim)),
                 "share": _plain(self._rim_share),
@@ -233,6 +234,16 @@ class Report:
             "quality": self._quality(),
             "eigenvalues": {"shares": [_plain(x) for x in self.spectrum], "gap": _plain(self.gap)},
             "advice": list(self.advice),
+        }
+
+    def _distortions(self) -> dict[str, Any]:
+        median, share = self.stretch.median, self.stretch.share
+        if not self.planes_agree:
+            median = share = np.nan
+        return {
+            "median": _plain(median),
+            "share_beyond_10_percent": _plain(share),
+            "worst_points": list(self.worst) if self.planes_agree else [],
         }
 
     def save(self, path: str | Path, *, title: str = "PTU") -> None:
@@ -328,7 +339,7 @@ class Report:
             f"{number(low)} to {number(high)} at 90% of the points, "
             f"{with_error(total, total_std)} in all; "
         )
-        if self.transport.coherence < advice.NOT_BELIEVED:
+        if not self.planes_agree:
             return said + "a guess, because the tangent planes do not agree"
         if np.isnan(found.bound):
             return said + "what flat maps have to stretch is unknown"
@@ -340,7 +351,7 @@ class Report:
         found = self.stretch
         if not len(found.worst):
             return "unknown"
-        if self.transport.coherence < advice.NOT_BELIEVED:
+        if not self.planes_agree:
             return "unknown, because the tangent planes do not agree on lengths"
         said = str(found)
         if np.isinf(found.median):
