@@ -189,6 +189,30 @@ def test_shepard_is_on_the_diagonal_where_distances_are_kept(model):
     assert np.abs(centres[:, 0] - centres[:, 1]).max() < 0.05 * centres.max()
 
 
+def test_no_straight_line_where_planes_do_not_agree():
+    with pytest.warns(UserWarning, match="mostly lengths along the graph"):
+        model = PTU().fit(np.random.default_rng(0).normal(size=(200, 8)))
+    ax = show.path(model, 0, 5)
+    said = [text.get_text() for text in ax.get_legend().get_texts()]
+    assert said[1] == f"distance: {model.path(0, 5).distance:.4g}, as planes do not agree here"
+    assert len(ax.lines[1].get_xdata()) == 0
+    assert len(show.path(model, 5, 5).lines) == 2  # no way at all
+
+
+def test_residual_variance_of_the_picture_itself():
+    """Of data that are no sheet it is another picture than that of classical scaling."""
+    rng = np.random.default_rng(0)
+    with pytest.warns(UserWarning, match="mostly lengths along the graph"):
+        model = PTU().fit(rng.normal(size=(300, 8)))
+    scaled, own = show.residual_variance(model, most=3).lines
+    rows = model.distances()
+    shown = np.linalg.norm(model.embedding_[:, None] - model.embedding_, axis=2)
+    exact = 1 - np.corrcoef(rows.ravel(), shown.ravel())[0, 1] ** 2
+    assert own.get_xdata() == [2]
+    assert own.get_ydata()[0] == pytest.approx(exact, rel=0.05)
+    assert own.get_ydata()[0] < 0.9 * scaled.get_ydata()[1]
+
+
 def test_spectrum_and_residual_variance(model):
     heights = [bar.get_height() for bar in show.spectrum(model).patches]
     assert len(heights) == 10

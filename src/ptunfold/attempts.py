@@ -14,6 +14,7 @@ from ptunfold.embedding.judging import (
     are_few,
     fewer_neighbors,
     is_less_flat,
+    is_strained_by_turns,
     is_truer,
     teller,
     tells_less,
@@ -45,7 +46,6 @@ from ptunfold.geometry.texture import Texture
 from ptunfold.planning import RoomCheck
 from ptunfold.threads import Run
 from ptunfold.types import Geometry, Graph, IntArray, Options, Points, Settings, Space
-from ptunfold.validation.records import known_good
 
 # Of the edges, what planes explain, and points at the rim, in units of the root of all. Spheres and
 # tori, with noise as large as neighbourhoods too, have 0.5 to 0.9 of the edges and 0 to 0.6 at the
@@ -54,6 +54,7 @@ from ptunfold.validation.records import known_good
 # the edges, and rings of few views, shown in the plane, 2.1 to 8 at the rim.
 _HALF_EXPLAINED, _NO_RIM = 0.5, 0.6
 _WELL_EXPLAINED, _SHORT_RIM, _MOST_WITH_RIM = (0.65, 0.8), 2.0, 500
+_LENGTHS, _FEWEST_SOURCES, _MOST_SOURCES = 400_000, 16, 100  # of what is looked at
 _MOST_TRIED = 20_000  # points: tight windings are joined where there are few
 
 Build = Callable[[Pruned, Settings, Texture | None], Geometry]
@@ -94,7 +95,7 @@ class Attempts:
         geometry = self.decided(options)
         share = self.overlap(geometry, options)
         if share < MANY:
-            return geometry
+            return self.flatter(geometry, options)
         said = self.said.copy()
         for other in self.otherwise(geometry, options):
             tried = self.decided(other)
@@ -105,9 +106,21 @@ class Attempts:
         connection, dim = geometry.connection, geometry.connection.intrinsic_dim
         if share < MUCH and not is_less_flat(connection, dim=dim, n_jobs=self.run.n_jobs):
             return geometry
-        along = np.zeros(connection.graph.n_edges)
-        connection = known_good(replace(connection, coherence=along, curvature=None))
-        return replace(geometry, connection=connection, overlapping=share)
+        return replace(self.along_the_graph(options), overlapping=share)
+
+    def flatter(self, geometry: Geometry, options: Options) -> Geometry:
+        """Take lengths along the graph of data with noise, where these are far flatter."""
+        connection, is_noisy = geometry.connection, geometry.texture in ("noisy", "very noisy")
+        if options.coherence is not None or not is_noisy or is_no_sheet(geometry, options):
+            return geometry
+        n_sources = int(np.clip(_LENGTHS // len(self.points), _FEWEST_SOURCES, _MOST_SOURCES))
+        if not is_strained_by_turns(connection, n_sources, n_jobs=self.run.n_jobs):
+            return geometry
+        return self.along_the_graph(options)
+
+    def along_the_graph(self, options: Options) -> Geometry:
+        """Build without transport; planes that lead nowhere do not tell noise from shape either."""
+        return self.decided(replace(options, coherence=0.0))
 
     def overlap(self, geometry: Geometry, options: Options) -> float:
         """Tell how much of what is unfolded lies on itself, of sheets in space."""

@@ -40,6 +40,7 @@ from ptunfold.types import (
     Space,
 )
 
+_MOSTLY_EXPLAINED = 0.8  # edges: it is not for want of dimensions that planes lead nowhere
 _MANY_POINTS = 50  # enough for neighbourhoods to have a shape
 # Of the eigenvalues of neighbourhoods, by size. Distances along a sphere have 0.005 and less, those
 # of city blocks 0.12, squared distances more.
@@ -154,10 +155,12 @@ def build_geometry(
             "intrinsic_dim, or fewer n_neighbors, unless the data wind around a hole or a tip"
         )
     elif is_no_sheet(geometry, options) and len(points) >= _MANY_POINTS:
-        warn(
-            f"{geometry.transport}, as in Isomap: the data are no sheet of "
-            f"intrinsic_dim={geometry.connection.intrinsic_dim} dimensions",
+        why = (
+            f"the data are no sheet of intrinsic_dim={geometry.connection.intrinsic_dim} dimensions"
         )
+        if geometry.transport.explained > _MOSTLY_EXPLAINED:
+            why = f"nearby planes disagree, because of noise or of the metric, or {why}"
+        warn(f"{geometry.transport}, as in Isomap: {why}")
     return geometry
 
 

@@ -22,6 +22,7 @@ _MAP = "viridis"  # legible to the colour-blind, and in grey
 _MOST_BELOW = 16  # lines in a column of a legend
 _MOST_BESIDE = 40  # letters in a line of a legend: more of them leave no room for the points
 _LANDMARKS = 100
+_BELIEVED = 0.3  # of the way, as transport_ says it
 _MOST_SOURCES = 2000
 _MOST_DISTANCES = 20_000_000
 
@@ -489,7 +490,8 @@ def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
     Returns
     -------
     ax : matplotlib axes
-        The path along the graph, the straight line between its ends, and both their lengths.
+        The path along the graph, the straight line between its ends, and both their lengths. Where
+        the tangent planes on the way do not agree, the distance is told and no line is drawn.
 
     Examples
     --------
@@ -506,7 +508,10 @@ def path(model: Any, start: int, end: int, ax: Any = None) -> Any:
     points = _with_columns(found.points, 2)
     ends = points[[0, -1]]
     ax.plot(*points.T, ".-", color="#0072b2", label=f"along the graph: {found.graph_length:.4g}")
-    ax.plot(*ends.T, "--", color="#d55e00", label=f"straight: {found.distance:.4g}")
+    if not len(found.coherence) or found.coherence.mean() >= _BELIEVED:
+        ax.plot(*ends.T, "--", color="#d55e00", label=f"straight: {found.distance:.4g}")
+    else:
+        ax.plot([], [], " ", label=f"distance: {found.distance:.4g}, as planes do not agree here")
     ax.annotate(str(start), ends[0], textcoords="offset points", xytext=(4, 4))
     ax.annotate(str(end), ends[1], textcoords="offset points", xytext=(4, 4))
     ax.set_aspect("equal", adjustable="datalim")
@@ -617,7 +622,8 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
     Returns
     -------
     ax : matplotlib axes
-        1 − R² between distances along the data and in the embedding.
+        1 − R² between distances along the data and in embeddings by classical scaling, and, of the
+        model's own picture, a point.
 
     Examples
     --------
@@ -638,13 +644,21 @@ def residual_variance(model: Any, ax: Any = None, *, most: int = 6) -> Any:
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
         places = landmark_mds(rows, landmarks, most).coordinates.astype(np.float64)
-    left = []
-    for dim in range(1, most + 1):
-        shown = np.linalg.norm(places[landmarks, None, :dim] - places[None, :, :dim], axis=2)
-        left.append(1 - np.corrcoef(rows.ravel(), shown.ravel())[0, 1] ** 2)
-    ax.semilogy(np.arange(1, most + 1), left, "o-", color="#0072b2")
-    ax.set(xlabel="dimensions", ylabel="residual variance", xticks=np.arange(1, most + 1))
+    own = _places(model)[is_reached].astype(np.float64)
+    left = [_left(rows, landmarks, places[:, :dim]) for dim in range(1, most + 1)]
+    ax.semilogy(np.arange(1, most + 1), left, "o-", color="#0072b2", label="classical scaling")
+    label, at = "the model's picture", [own.shape[1]]
+    ax.semilogy(at, [_left(rows, landmarks, own)], "D", color="#d55e00", label=label)
+    dims = np.arange(1, max(most, own.shape[1]) + 1)
+    ax.set(xlabel="dimensions", ylabel="residual variance", xticks=dims)
+    ax.legend()
     return ax
+
+
+def _left(rows: FloatArray, sources: Any, places: FloatArray) -> float:
+    """Measure what places (n, c) leave unexplained of the distances from some of them to all."""
+    shown = np.linalg.norm(places[sources, None] - places[None], axis=2)
+    return float(1 - np.corrcoef(rows.ravel(), shown.ravel())[0, 1] ** 2)
 
 
 def _rows(model: Any, n_sources: int) -> tuple[Any, FloatArray]:

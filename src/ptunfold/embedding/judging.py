@@ -22,6 +22,7 @@ from ptunfold.kernels.inputs import graph_arrays
 from ptunfold.kernels.lanes import LANES
 from ptunfold.threads import Run, cut, run_blocks
 from ptunfold.types import BoolArray, Connection, FloatArray, Graph, IntArray, Points, Space
+from ptunfold.validation.records import known_good
 
 Teller = Callable[[Graph], float]
 
@@ -34,6 +35,9 @@ BARELY = 0.0005
 # Of lengths, less that is wrong: noisy cylinders and tori that are cut open have 0.2 and more,
 # molecules 0.1, tori of revolution and Klein bottles nothing.
 _MUCH_FLATTER, _SOURCES = 0.15, 100
+# Of the strain of what is unfolded: sheets of all kinds have 0.93 and more of it along the graph,
+# noisy knots and helices that are taken for sheets 0.01 to 0.2, solids of three torsions 0.4 to 1.
+_STRAINED, _FAR_FLATTER = 0.04, 0.75
 _FEW_POINTS, _POINTS_A_NEIGHBOR = 150, 15
 # Numbers of neighbours that are tried instead of ten.
 FEWER = (7, 5)
@@ -132,6 +136,27 @@ def is_flatter(whole: Connection, cut: Connection, *, dim: int, n_jobs: int | No
     return strains[0] > strains[1] + _MUCH_FLATTER
 
 
+def is_strained_by_turns(
+    connection: Connection, n_sources: int, *, n_jobs: int | None = None
+) -> bool:
+    """Tell whether lengths along the same edges are far flatter than those that are unfolded.
+
+    A sheet has the same strain by both, or more by lengths, which bend around holes. Planes that
+    turn at random, as along a thick curve that is taken for a sheet, wind the paths up.
+    """
+    dim = connection.intrinsic_dim
+    unfolded = _strain(connection, dim, n_jobs, n_sources)
+    return unfolded > _STRAINED and (
+        _strain(_without_turns(connection), dim, n_jobs, n_sources) < _FAR_FLATTER * unfolded
+    )
+
+
+def _without_turns(connection: Connection) -> Connection:
+    """Return the connection with nothing carried on, so that distances are lengths of paths."""
+    nothing = np.zeros(connection.graph.n_edges)
+    return known_good(replace(connection, coherence=nothing, curvature=None))
+
+
 def tells_less(
     points: Points, connection: Connection, graphs: Iterable[Graph], dim: int, n_jobs: int | None
 ) -> bool:
@@ -148,8 +173,8 @@ def is_less_flat(connection: Connection, *, dim: int, n_jobs: int | None = None)
     Unfolding takes away what bends around holes add to lengths, and so lays sheets flat. Of what is
     no sheet, as a thick ring in many dimensions, it winds up what goes around.
     """
-    straight = replace(connection, coherence=np.zeros(connection.graph.n_edges))
-    unfolded, along = (_flatness(one, dim, n_jobs) for one in (connection, straight))
+    both = connection, _without_turns(connection)
+    unfolded, along = (_flatness(one, dim, n_jobs) for one in both)
     return unfolded < along
 
 
@@ -166,9 +191,11 @@ def _flatness(connection: Connection, dim: int, n_jobs: int | None) -> float:
     return float(eigenvalues[-dim:].sum() / np.abs(eigenvalues).sum())
 
 
-def _strain(connection: Connection, dim: int, n_jobs: int | None) -> float:
+def _strain(
+    connection: Connection, dim: int, n_jobs: int | None, n_sources: int = _SOURCES
+) -> float:
     """Measure how far lengths in a picture of some points are off, relative to all of them."""
-    _, sources, lengths, picture = _picture(connection, dim, _SOURCES, n_jobs)
+    _, sources, lengths, picture = _picture(connection, dim, n_sources, n_jobs)
     if not len(sources):
         return np.inf
     off = np.linalg.norm(picture[sources][:, None] - picture, axis=2) - lengths
