@@ -226,7 +226,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     intrinsic_coordinates_ : (n_points, intrinsic_dim) float64
         Coordinates along the sheet: for each direction in which it is closed an angle from 0 to
         2π, then the others. A ring has one angle, a torus two. Of the largest part that hangs
-        together without bridges; NaN elsewhere.
+        together without bridges; NaN elsewhere. Branches of a curve share coordinates, which a
+        warning says.
     embedding_std_ : (n_points, n_components, n_components) float64
         How sure the place of each point is: the matrix whose eigenvectors and eigenvalues are the
         axes of an ellipse of one standard deviation.

@@ -77,6 +77,11 @@ class Fitted:
     def intrinsic_coordinates(self) -> FloatArray:
         """Angles for closed directions, and the other coordinates."""
         topology = self.topology
+        if topology.is_branching:
+            warn(
+                "the curve branches, and points of several branches have the same coordinate; "
+                "distances from one of its ends tell them apart"
+            )
         if self.is_tile and self.embedding.shape[1] == topology.dim:
             return angles_along(self.embedding, self.motions)
         return angles_along(topology.where, [(seam.turn, seam.shift) for seam in topology.seams])

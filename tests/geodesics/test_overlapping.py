@@ -138,6 +138,32 @@ def test_a_noisy_curve_known_by_its_distances_is_one_too():
     assert np.abs(model.distances([7])[0] - truth).mean() < 0.05 * truth.mean()
 
 
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+@pytest.mark.parametrize("seed", [0, 1, 2])
+def test_a_thick_curve_that_is_taken_for_a_sheet_is_not_wound_up(seed):
+    """Its planes turn at random, so that what is unfolded fits no picture, and lengths do."""
+    points, along = knot(800, seed, noise=0.1)
+    with pytest.warns(UserWarning, match="are mostly lengths along the graph"):
+        model = PTU().fit(points)
+    truth = np.abs(along[:20, None] - along)
+    assert model.transport_.coherence < 0.3
+    assert np.abs(model.distances(np.arange(20)) - truth).mean() < 0.08 * truth.mean()
+    if seed == 0:  # it takes what is wrong with unfolding
+        wound = quiet_fit(points, coherence=1).distances(np.arange(20))
+        assert np.abs(wound - truth).mean() > 0.2 * truth.mean()
+
+
+@pytest.mark.parametrize("noise", [0.01, 0.03])
+@pytest.mark.parametrize("name", ["spherical_cap", "sphere", "petals", "s_with_hole"])
+def test_sheets_with_noise_are_not_flatter_along_the_graph(name, noise):
+    points = getattr(datasets, name)(600).points
+    size = np.sqrt(points.var(axis=0).sum())
+    points = points + noise * size * np.random.default_rng(3).normal(size=points.shape)
+    model = quiet_fit(points)
+    assert model.texture_ in ("noisy", "very noisy")
+    assert model.transport_.coherence > 0.9
+
+
 def test_what_is_asked_for_is_done():
     points = ramp(400, 9)[0]
     with warnings.catch_warnings():

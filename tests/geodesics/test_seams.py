@@ -1,6 +1,7 @@
 """Sheets that close upon themselves: what they are, and how they are cut open."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -386,6 +387,52 @@ def test_a_track_that_crosses_itself_has_no_period_of_nothing(seed):
     points = np.column_stack((turn**2, turn**3 - turn)) + 0.1 * rng.normal(size=(400, 2))
     seams = PTU(1).fit(points).topology_.seams
     assert all(seam.kind == "period" and seam.length > 0 for seam in seams)
+
+
+def star(lengths, seed, noise=0.0):
+    """Make points of straight arms that meet in one place."""
+    rng = np.random.default_rng(seed)
+    arm = rng.integers(0, len(lengths), 200 * len(lengths))
+    along = rng.uniform(0, 1, len(arm)) * np.asarray(lengths)[arm]
+    return along[:, None] * np.eye(len(lengths))[arm] + noise * rng.normal(
+        size=(len(arm), len(lengths))
+    )
+
+
+@pytest.mark.filterwarnings("ignore:the neighbour graph has")
+@pytest.mark.filterwarnings("ignore:the curve branches")
+@pytest.mark.parametrize("seed", range(2))
+@pytest.mark.parametrize(
+    ("lengths", "noise"), [((1, 1, 1), 0.0), ((1, 1, 1), 0.01), ((1, 1, 0.3), 0.0)]
+)
+def test_a_curve_that_parts_branches(lengths, noise, seed):
+    points = star(lengths, seed, noise)
+    model = PTU(1).fit(points)
+    assert model.topology_.name == "a branching curve"
+    assert "a branching curve" in model.diagnose().lines["shape"]
+    bent = star(lengths[:2], seed, noise)
+    copied = np.repeat(bent[:130], 3, axis=0)
+    for curve in (bent, copied):
+        assert PTU(1).fit(curve).topology_.name == "a curve"
+
+
+def test_coordinates_of_branches_are_not_taken_in_silence():
+    with pytest.warns(UserWarning, match="the curve branches, and points of several branches have"):
+        assert len(PTU(1).fit(star((1, 1, 1), 0)).intrinsic_coordinates_) == 600
+
+
+def test_what_is_closed_is_said_once():
+    rng = np.random.default_rng(0)
+    sphere_of_three = rng.normal(size=(1500, 4))
+    sphere_of_three /= np.linalg.norm(sphere_of_three, axis=1)[:, None]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        topology = PTU(4, intrinsic_dim=3).fit(sphere_of_three).topology_
+    assert str(topology).startswith("closed, as no rim was found: no flat map can show it whole")
+    around = PTU(1).fit(ring()[1]).topology_.seams[0]
+    loops = tuple(replace(around, length=length, std=0.1) for length in (1, 2))
+    two = replace(topology, dim=1, seams=loops, is_sure=True)
+    assert str(two) == "a curve with 2 loops, 1 ± 0.1 and 2 ± 0.1 long"
 
 
 @pytest.mark.filterwarnings("ignore")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from scipy import sparse
 
 from ptunfold.geodesics.coarsening import gather
 from ptunfold.geodesics.loops import Group, around_voids, group_loops, independent, unroll
@@ -36,6 +37,9 @@ _MOST_POINTS, _N_CELLS = 50_000, 10_000
 _COHERENT, _COHERENT_TORUS = 0.75, 0.6
 # Of edges, what lines explain: 0.94 and more on curves, 0.45 and less on sheets and lumps.
 _ALONG_A_CURVE = 0.7
+# Of points that are next to each other in a coordinate, those that have no neighbour in common: 0
+# along a curve, a third and more where it parts into three alike, a tenth for a short branch.
+_BRANCHING = 0.05
 
 
 def find_topology(connection: Connection, n_jobs: int | None = None) -> Topology:
@@ -120,7 +124,9 @@ def _find_among(
     is_solid = dim > 2 and bool(seams) and all(seam.kind == "period" for seam in told)
     if is_solid and is_match is None:
         topology, turns = _fitted_to_all_edges(topology, connection, unrolled, groups, seams)
-    return replace(topology, is_sure=planes_agree(connection, _is_torus(topology))), turns
+    is_sure = planes_agree(connection, _is_torus(topology))
+    is_branching = is_sure and dim == 1 and not seams and _branches(graph, unrolled.outward)
+    return replace(topology, is_sure=is_sure, is_branching=is_branching), turns
 
 
 def _closes(group: Group, dim: int, has_rim: bool) -> bool:
@@ -175,6 +181,16 @@ def _is_ring(groups: list[Group], where: FloatArray) -> bool:
     """Tell whether a loop of a curve, (n_points, 1) from its middle, is all of it."""
     periods = [float(np.linalg.norm(group.gaps, axis=1).mean()) for group in groups]
     return max(periods, default=0.0) > _NEARLY_ALL * float(np.ptp(where))
+
+
+def _branches(graph: Graph, where: FloatArray) -> bool:
+    """Tell whether points of a curve that are next to each other in ``where`` (n, 1) are not so."""
+    _, one_each = np.unique(where[:, 0], return_index=True)  # of copies
+    near = graph.to_sparse()
+    near.data[:] = 1
+    near = (near + sparse.eye_array(graph.n_points)).tocsr()[one_each]
+    in_common = near[:-1].multiply(near[1:]).sum(axis=1)
+    return bool(np.mean(in_common == 0) > _BRANCHING)
 
 
 def _seam(group: Group, graph: Graph, tree: Tree) -> Seam:

@@ -112,6 +112,8 @@ class Topology:
         of more than two dimensions as all edges together have them.
     is_sure : bool
         Whether the tangent planes agree well enough to tell what seams do.
+    is_branching : bool
+        Whether a curve parts, so that points of several branches are in one place of ``where``.
 
     Examples
     --------
@@ -131,6 +133,7 @@ class Topology:
     edges: IntArray
     where: FloatArray
     is_sure: bool = True
+    is_branching: bool = False
 
     @property
     def euler(self) -> int | None:
@@ -144,7 +147,9 @@ class Topology:
         """What it is called."""
         n_seams, kinds = len(self.seams), [seam.kind for seam in self.seams]
         if self.dim == 1:
-            return "a ring" if n_seams else "a curve"
+            if n_seams > 1:
+                return f"a curve with {n_seams} loops"
+            return "a ring" if n_seams else "a branching curve" if self.is_branching else "a curve"
         holes = ""
         if self.n_holes and self.dim == 2:
             holes = f" with {self.n_holes} hole{'s' * (self.n_holes > 1)}"
@@ -157,7 +162,9 @@ class Topology:
             return names.get(n_seams, f"a sheet closed along {n_seams} loops") + holes
         if self.dim > 2:
             is_torus = n_seams == self.dim and self.is_orientable
-            return f"a {self.dim}-torus" if is_torus else f"closed, with {n_seams} loops"
+            if is_torus:
+                return f"a {self.dim}-torus"
+            return f"closed, with {n_seams} loops" if n_seams else "closed, as no rim was found"
         if self.is_orientable:
             names = {0: "a sphere", 2: "a torus"}
             return names.get(n_seams, f"a closed surface with {n_seams} loops")
@@ -168,12 +175,15 @@ class Topology:
         end = "" if self.is_sure else "; a guess, because the tangent planes do not agree"
         if not self.seams:
             if not self.has_rim:
-                end = f", closed: no flat map can show it whole{end}"
+                closed = ", closed" if self.dim < 3 else ""
+                end = f"{closed}{': no flat map can show it whole' * (self.dim > 1)}{end}"
             return f"{self.name}{end}"
         count = len(self.seams)
         ways = "one direction" if count == 1 else f"{count} directions"
         lengths = [f"{seam.length:.4g} ± {seam.std:.2g}" for seam in self.seams]
         told = " and ".join(filter(None, (", ".join(lengths[:-1]), lengths[-1])))
+        if self.dim == 1 and count > 1:
+            return f"{self.name}, {told} long{end}"
         word = "period" if count == 1 else "periods"
         return f"closes upon itself along {ways}: {word} {told} ({self.name}){end}"
 
