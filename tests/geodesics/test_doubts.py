@@ -100,6 +100,21 @@ def test_distances_are_the_same_and_shapes_agree():
     np.testing.assert_array_equal(all_bars[[3, 9]], std)
 
 
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.parametrize("n_points", [10, 16])
+def test_so_few_points_that_all_have_one_plane_are_not_taken_for_exact(n_points):
+    held = []
+    for seed in range(8):
+        angle, height = np.random.default_rng(seed).uniform(0, [[np.pi], [2]], (2, n_points))
+        tube = np.column_stack((np.cos(angle), np.sin(angle), height))
+        exact = np.hypot(angle[:, None] - angle, height[:, None] - height)
+        found, std = PTU().fit(tube).distances(return_std=True)
+        held.append(np.mean((np.abs(found - exact) <= 2 * std)[exact > 0]))
+    assert 0.6 < np.mean(held) < 0.98
+    flat = np.random.default_rng(0).random((n_points, 2)) @ [[1, 0, 1], [0, 1, 1]]
+    assert PTU().fit(flat).distances(return_std=True)[1].max() < 1e-12
+
+
 def test_twice_the_noise_is_twice_the_bar():
     bars = []
     for noise in (0.01, 0.02):

@@ -41,6 +41,8 @@ def doubts_of(geometry: Geometry, n_jobs: int | None = None) -> Doubts:
         overlaps, *_ = edges_in_frames(surface, frames, graph.tails[some], graph.indices[some])
         turned[some] = frames.intrinsic_dim - np.square(overlaps).sum(axis=(1, 2))
     both = 0.5 * (tilts[graph.tails] + tilts[graph.indices])
+    if frames.n_members >= graph.n_points:  # one plane for all, which says nothing by its turns
+        turned = np.maximum(turned, both)
     bends: FloatArray = np.zeros(graph.n_points)
     if frames.curvature is not None:
         used = 0 if connection.curvature is None else connection.curvature
