@@ -219,7 +219,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
         How far the unfolding can be believed: ``transport_.explained`` of the edges lies in the
         tangent planes, ``transport_.coherence`` is carried on from edge to edge. ``print`` it.
     orientation_ : Orientation
-        Whether the sheet has two sides, with a loop along which left becomes right if not.
+        Whether the sheet has two sides, with a loop along which left becomes right if not; of
+        several components that of the largest.
     topology_ : Topology
         How the data close upon themselves: ``print`` it. ``topology_.seams`` has the periods and
         what happens to who crosses a seam; of several components that of the largest.

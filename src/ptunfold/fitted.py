@@ -15,6 +15,7 @@ from ptunfold.embedding.pattern import angles_along, motion_of, products
 from ptunfold.embedding.seen_extension import SeenExtension
 from ptunfold.forks import Lock, cached_property
 from ptunfold.geodesics.cutting import topology_of
+from ptunfold.geometry.graph import subgraph, without_bridges
 from ptunfold.geometry.order import in_given_order, sample
 from ptunfold.geometry.orientation import orient
 from ptunfold.sureness import rows_with_std
@@ -64,9 +65,14 @@ class Fitted:
 
     @cached_property
     def orientation(self) -> Orientation:
-        """Whether the sheet has two sides."""
+        """Whether the sheet has two sides; of several pieces, the largest."""
         geometry = self.as_given
-        return orient(geometry.graph, geometry.frames, geometry.connection.rotations)[1]
+        graph, rotations = geometry.graph, geometry.connection.rotations
+        pieces = without_bridges(graph).component_labels
+        is_inside = (pieces[graph.tails] == 0) & (pieces[graph.indices] == 0)
+        if not is_inside.all():
+            graph, rotations = subgraph(graph, is_inside), rotations[is_inside]
+        return orient(graph, geometry.frames, rotations)[1]
 
     @cached_property
     def topology(self) -> Topology:

@@ -6,7 +6,7 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from ptunfold import build_graph, connect, estimate_frames, orient, transport_distances
+from ptunfold import PTU, build_graph, connect, estimate_frames, orient, transport_distances
 from ptunfold.datasets import flat_square, s_with_hole, swiss_roll
 
 
@@ -128,3 +128,16 @@ def test_points_whose_planes_agree_with_no_other():
     apart, said = orient(build_graph(line, 2), replace(frames, vectors=vectors))
     assert (said.is_orientable, said.n_conflicts, said.loop) == (True, 0, None)
     np.testing.assert_array_equal(apart.vectors, vectors)
+
+
+def test_other_pieces_have_no_say():
+    """Beside a sheet lies a curve, whose planes turn as they like."""
+    angle, height = np.random.default_rng(0).uniform(0, [[np.pi], [2]], (2, 600))
+    sheet = np.column_stack((np.cos(angle), np.sin(angle), height))
+    along = np.random.default_rng(1).uniform(0, 6, 200)
+    curve = np.column_stack((np.cos(along) + 6, np.sin(along), 0.3 * along))
+    with pytest.warns(UserWarning, match="2 components"):
+        model = PTU().fit(np.concatenate((sheet, curve)))
+    assert model.orientation_.is_orientable
+    whole = orient(model.graph_, model.frames_, model.connection_.rotations)[1]
+    assert not whole.is_orientable
