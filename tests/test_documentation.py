@@ -24,6 +24,23 @@ def test_examples_run(page, capsys, tmp_path, monkeypatch):
     exec(compile("\n".join(blocks), page.name, "exec"), {})
 
 
+def test_the_report_is_printed_as_shown(capsys):
+    page = (ROOT / "docs" / "trust.md").read_text()
+    code, shown = re.search(r"```python\n(.*?)```\s*```text\n(.*?)```", page, re.DOTALL).groups()
+    exec(compile(code, "trust.md", "exec"), {})
+    number = r"-?\d[\d,]*(?:\.\d+)?(?:e[-+]\d+)?"
+    words, numbers = zip(
+        *(
+            (re.sub(number, "#", text).split(), re.findall(number, text))
+            for text in (shown, capsys.readouterr().out)
+        ),
+        strict=True,
+    )
+    assert words[0] == words[1]
+    shown, printed = ([float(one.replace(",", "")) for one in each] for each in numbers)
+    assert printed == pytest.approx(shown, rel=0.02, abs=1e-3)  # other machines round otherwise
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_links_lead_somewhere(page):
     for target in re.findall(r"\]\(([^)]+)\)", page.read_text()):

@@ -1008,6 +1008,8 @@ class PTU(Maps, ClassNamePrefixFeaturesOutMixin, TransformerMixin, BaseEstimator
     def save(self, path: Any) -> None:
         """Write the fitted model to a file: arrays and JSON, no code.
 
+        What ``set_output`` asks for belongs to the session, and is not kept.
+
         Parameters
         ----------
         path : str or path

@@ -215,13 +215,14 @@ def run_blocks(
     """Call ``work`` on each block; it has to release the GIL to use several threads.
 
     With one thread to use, or one block, that is the caller's. Blocks may be handled in any order,
-    and must not touch each other's results. ``name`` and ``unit`` are what the bar says.
+    and must not touch each other's results. ``name`` and ``unit`` are what the bar says; without a
+    name there is none.
     ``n_threads`` is their number whatever ``run`` says and the machine has: for threads that only
     wait.
     """
     total = sum(block.stop - block.start for block in blocks)
     n_threads = min(n_threads or effective_n_jobs(run.n_jobs), len(blocks))
-    with stage(name, total, unit, run.verbose) as bar:
+    with stage(name, total, unit, run.verbose and bool(name)) as bar:
 
         def handle(block: slice) -> None:
             work(block)
