@@ -35,9 +35,11 @@ BARELY = 0.0005
 # Of lengths, less that is wrong: noisy cylinders and tori that are cut open have 0.2 and more,
 # molecules 0.1, tori of revolution and Klein bottles nothing.
 _MUCH_FLATTER, _SOURCES = 0.15, 100
-# Of the strain of what is unfolded: sheets of all kinds have 0.93 and more of it along the graph,
-# noisy knots and helices that are taken for sheets 0.01 to 0.2, solids of three torsions 0.4 to 1.
-_STRAINED, _FAR_FLATTER = 0.04, 0.75
+# Of all lengths, by how much less those along the graph are off, and of what is unfolded, how much:
+# sheets of most kinds have 0.93 and more, petals of few points 0.036 less and 0.4 at least; knots
+# and helices that are taken for sheets 0.04 to 0.2 less and 0.01 to 0.2, solids of three torsions
+# mostly 0.05 less and half as much.
+_FLATTER_BY, _FAR_FLATTER = 0.04, 0.6
 _FEW_POINTS, _POINTS_A_NEIGHBOR = 150, 15
 # Numbers of neighbours that are tried instead of ten.
 FEWER = (7, 5)
@@ -146,9 +148,10 @@ def is_strained_by_turns(
     """
     dim = connection.intrinsic_dim
     unfolded = _strain(connection, dim, n_jobs, n_sources)
-    return unfolded > _STRAINED and (
-        _strain(_without_turns(connection), dim, n_jobs, n_sources) < _FAR_FLATTER * unfolded
-    )
+    if unfolded <= _FLATTER_BY:
+        return False
+    along = _strain(_without_turns(connection), dim, n_jobs, n_sources)
+    return along < min(unfolded - _FLATTER_BY, _FAR_FLATTER * unfolded)
 
 
 def _without_turns(connection: Connection) -> Connection:
