@@ -30,6 +30,7 @@ from ptunfold.geodesics.overlapping import MANY, MUCH, NEARLY_NONE, share_below_
 from ptunfold.geodesics.passing import pass_each_other
 from ptunfold.geodesics.rejoining import edges_led_back_to
 from ptunfold.geometry.decisions import (
+    COHERENT,
     is_doubtful,
     is_no_sheet,
     look_at,
@@ -152,11 +153,13 @@ class Attempts:
             options = replace(options, denoise=0)
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and options.denoise is None and settings.denoise:
-            geometry = self.checked(pruned, settings, texture)
-            is_sheet = _is_sheet_with_noise(geometry)
-            if is_sheet and not self.is_spoilt(geometry, found, pruned, options, texture):
-                return self.rejoined(geometry, pruned, options, settings, texture)
-            del geometry
+            # What little is carried on cannot be a sheet.
+            if options.coherence is None or options.coherence >= COHERENT:
+                geometry = self.checked(pruned, settings, texture)
+                is_sheet = _is_sheet_with_noise(geometry)
+                if is_sheet and not self.is_spoilt(geometry, found, pruned, options, texture):
+                    return self.rejoined(geometry, pruned, options, settings, texture)
+                del geometry
             texture = texture.without_noise
             settings = resolve_auto(options, texture, n_points)
         if texture is not None and texture.kind == "rough":

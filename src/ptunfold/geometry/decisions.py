@@ -44,7 +44,7 @@ _ALONG = 0.9
 _AS_THICK, _NARROW = 0.8, 0.65
 # What transport has to be after denoising, if it was noise, and how far points may have moved, as
 # part of their extent: 0.02 to 0.3 on noisy sheets, up to 0.7 on tables that are none.
-_COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
+COHERENT, _SHEET, _LONGEST_WAY = 0.9, 0.95, 0.35
 # Planes explain 0.93 and more on spheres and tori of 200 points, which are bent within a
 # neighbourhood. Of 60 to 150 points noise is 0.15 of the extent and less; limbs and corners that
 # are smoothed away are 0.2.
@@ -224,7 +224,7 @@ def was_noise(geometry: Geometry, *, is_few: bool, is_closed: bool) -> bool:
         moved, extent = _moved(geometry)
     transport = geometry.transport
     least = _SHEET_IF_CLOSED if is_closed else _SHEET
-    is_sheet = transport.coherence >= _COHERENT and transport.explained >= least
+    is_sheet = transport.coherence >= COHERENT and transport.explained >= least
     farthest = _LONGEST_WAY_OF_FEW if is_few else _LONGEST_WAY
     return bool(is_sheet and moved <= farthest**2 * extent)
 

@@ -10,8 +10,9 @@ from scipy import sparse
 from scipy.spatial import cKDTree
 
 from ptunfold.forks import cached_property
+from ptunfold.kernels.lengths import squares_among
 from ptunfold.threads import cut
-from ptunfold.types import FloatArray, IntArray, Space
+from ptunfold.types import FloatArray, IntArray, Space, kernel_ready
 
 _MOST_DIMENSIONS = 64  # of tangent spaces, where no coordinates bound them
 _PIVOTS, _MOST_AXES = 16, 10
@@ -121,8 +122,10 @@ class Matrix(Given):
         return np.asarray(self.matrix[point], dtype=np.float64)
 
     def squares(self, rows: IntArray, columns: IntArray) -> FloatArray:
-        found = self.matrix[rows[:, :, None], columns[:, None, :]]
-        return np.square(found, dtype=np.float64)
+        found = np.empty((*rows.shape, columns.shape[1]))
+        ends = (kernel_ready(each, np.int64) for each in (rows, columns))
+        squares_among(self.matrix, *ends, found)
+        return found
 
     def lengths(self, tails: IntArray, heads: IntArray) -> FloatArray:
         low, high = np.minimum(tails, heads), np.maximum(tails, heads)
