@@ -176,6 +176,13 @@ def test_planes_that_do_not_agree_say_nothing_of_lengths():
     assert "unknown" not in fitted(swiss_roll(300).points).diagnose().lines["distortion"]
 
 
+def test_what_has_no_further_dimension_is_shown_as_it_is():
+    plane = np.random.default_rng(0).random((300, 2))
+    assert "texture flat, shown as they are, in" in fitted(plane).diagnose().lines["data"]
+    bent = np.column_stack((plane, plane[:, 0] ** 2))
+    assert "as they are" not in fitted(bent).diagnose().lines["data"]
+
+
 def test_further_coordinates_are_asked_for_where_they_count():
     rng = np.random.default_rng(0)
     flat = fitted(np.column_stack((rng.random((300, 2)), np.zeros(300)))).diagnose()

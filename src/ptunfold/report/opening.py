@@ -55,6 +55,8 @@ def data_line(
         f"{n_points:,} points of {known} in {plural(n_components, 'dimension')}, "
         f"texture {texture or 'unknown'}"
     )
+    if texture == "flat" and n_features == n_components:  # there is nothing to unfold
+        said += ", shown as they are"
     said += ", in one piece" if n_pieces == 1 else f", in {n_pieces} pieces"
     return said + (f"; {n_out:,} left out" if n_out else "")
 
