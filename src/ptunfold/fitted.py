@@ -209,7 +209,7 @@ def summary(model: Any) -> str:
 
 def told_of_outside(found: FloatArray, info: Extrapolation, what: str, where: str) -> FloatArray:
     """Return what was found, with a warning if some of it is an extrapolation or NaN."""
-    is_lost: BoolArray = np.asarray(np.isnan(found).any(axis=1))
+    is_lost: BoolArray = np.asarray(np.isnan(np.atleast_2d(found)).any(axis=1))
     n_outside, n_lost = (
         int(np.count_nonzero(each)) for each in (info.is_outside & ~is_lost, is_lost)
     )
