@@ -55,7 +55,7 @@ from ptunfold.types import Geometry, Graph, IntArray, Options, Points, Settings,
 # the edges, and rings of few views, shown in the plane, 2.1 to 8 at the rim.
 _HALF_EXPLAINED, _NO_RIM = 0.5, 0.6
 _WELL_EXPLAINED, _SHORT_RIM, _MOST_WITH_RIM = (0.65, 0.8), 2.0, 500
-_LENGTHS, _FEWEST_SOURCES, _MOST_SOURCES = 400_000, 16, 100  # of what is looked at
+_LENGTHS, _FEWEST_SOURCES, _MOST_SOURCES = 80_000, 16, 50  # of what is looked at
 _MOST_TRIED = 20_000  # points: tight windings are joined where there are few
 
 Build = Callable[[Pruned, Settings, Texture | None], Geometry]
