@@ -190,7 +190,7 @@ def _branches(graph: Graph, where: FloatArray) -> bool:
     near.data[:] = 1
     near = (near + sparse.eye_array(graph.n_points)).tocsr()[one_each]
     in_common = near[:-1].multiply(near[1:]).sum(axis=1)
-    return bool(np.mean(in_common == 0) > _BRANCHING)
+    return bool(np.count_nonzero(in_common == 0) > _BRANCHING * len(in_common))
 
 
 def _seam(group: Group, graph: Graph, tree: Tree) -> Seam:
